@@ -16,7 +16,7 @@ interface Read extends GivenLine {
 /** One result for each line; with `check` one for each problem, and at the end how many there are. */
 export async function* importUsers(
   ctx: SystemContext,
-  { file, check, tell }: { file: FileHandle; check: boolean; tell: (progress: string) => void },
+  { file, check, print }: { file: FileHandle; check: boolean; print: (progress: string) => void },
 ): AsyncGenerator<object[]> {
   const users = check ? startImportCheck(ctx) : startImport(ctx)
   const { size } = await file.stat()
@@ -30,10 +30,10 @@ export async function* importUsers(
     if (results.length > 0) yield results
     if (performance.now() - printedAt < PROGRESS_MS) continue
     printedAt = performance.now()
-    tell(progressOf({ lines, problems, ms: printedAt - startedAt, share: (batch.at(-1)?.bytes ?? 0) / size }))
+    print(progressOf({ lines, problems, ms: printedAt - startedAt, share: (batch.at(-1)?.bytes ?? 0) / size }))
   }
   const seconds = (performance.now() - startedAt) / 1000
-  tell(
+  print(
     `${count(lines, 'line')} in ${seconds.toFixed(1)} s, ${check ? count(problems, 'problem') : `${problems} refused`}.`,
   )
   if (check) yield [{ lines, problems }]

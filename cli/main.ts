@@ -129,14 +129,14 @@ async function main(args: string[]): Promise<boolean> {
 const closers: (() => Promise<unknown>)[] = []
 let isEnding = false
 
-const tell = (error: unknown) => void process.stderr.write(`${sentenceOf(error)}\n`)
+const printError = (error: unknown) => void process.stderr.write(`${sentenceOf(error)}\n`)
 
 async function end(code: number) {
   if (isEnding) return
   isEnding = true
   // What still runs beside it is found by the service, and its end is no fault.
   processState.isStopping = true
-  for (let closer = closers.pop(); closer; closer = closers.pop()) await closer().catch(tell)
+  for (let closer = closers.pop(); closer; closer = closers.pop()) await closer().catch(printError)
   process.exit(code)
 }
 
@@ -150,7 +150,7 @@ main(args).then(
   (error) => {
     const isWrongForm = error instanceof UsageError
     // What a signal interrupts fails because its database is closed.
-    if (!isEnding) tell(isWrongForm ? sentenceOf(error) + whereHelpIs(COMMANDS, args) : error)
+    if (!isEnding) printError(isWrongForm ? sentenceOf(error) + whereHelpIs(COMMANDS, args) : error)
     return end(isWrongForm ? 2 : 1)
   },
 )

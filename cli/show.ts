@@ -154,10 +154,10 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   // The problem of a row is often its last answer.
   const isProblem = (name: string) =>
     name === 'last_error' && flat.every((row) => (row.last_error ?? row.problem) === row.problem)
-  const isTelling = (name: string) =>
+  const isInformative = (name: string) =>
     !isSaid(name) && !isProblem(name) && flat.some((row) => row[name] !== 0 && hasContent(row[name], look))
   const wanted = (COLUMNS[`${rows[0]?.status} ${title}`] ?? COLUMNS[title] ?? all).filter(
-    (name) => all.includes(name) && isTelling(name),
+    (name) => all.includes(name) && isInformative(name),
   )
   const cellsOf = (name: string) => [headingOf(name, title), ...flat.map((row) => cellOf(name, row[name], look, row))]
   const { shown, below } = look.wide

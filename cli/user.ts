@@ -148,8 +148,8 @@ export const userCommands = [
     printsMany: true,
     needsNoData: true,
     async run(ctx, { file, check }) {
-      const tell = (line: string) => process.stderr.write(`${line}\n`)
-      return importUsers(ctx, { file: await openFile(file), check, tell })
+      const print = (line: string) => process.stderr.write(`${line}\n`)
+      return importUsers(ctx, { file: await openFile(file), check, print })
     },
   }),
   reading({

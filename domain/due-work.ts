@@ -14,7 +14,7 @@ import { purgeRetainedData } from './withdrawal/purge-retained-data'
 import { writeDueReceipts } from './withdrawal/receipts/receipts'
 import { claimDeletionStep } from './withdrawal/run-deletion-step'
 import { STEPS_AFTER_TASKS } from './withdrawal/steps/deletion-steps'
-import { tellSilentApps } from './withdrawal/watch-withdrawals'
+import { reportSilentApps } from './withdrawal/watch-withdrawals'
 import { cleanUp } from './work/cleanup'
 import { drain } from './work/coalesce'
 import { type EngineEventName, sendOutboxEvents } from './work/outbox'
@@ -103,7 +103,7 @@ export const DUE_WORK: readonly DueJob[] = [
 async function runHousekeeping(ctx: SystemContext): Promise<void> {
   // After an update or a rotation it goes on for minutes.
   ctx.background(() => markAccounts(ctx))
-  const parts = [sendOutboxEvents, expireNotices, cleanUp, tellSilentApps]
+  const parts = [sendOutboxEvents, expireNotices, cleanUp, reportSilentApps]
   const results = await Promise.allSettled(parts.map((part) => part(ctx)))
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
   throwAll(failures, 'housekeeping failed')

@@ -65,7 +65,7 @@ async function accountOf(customer: string): Promise<string> {
 }
 
 /** Sends the shop a message with the signature of the service, and returns the status of the answer. */
-async function tellShop(message: object, id = 'dlv_by_hand'): Promise<number> {
+async function sendToShop(message: object, id = 'dlv_by_hand'): Promise<number> {
   const { signing_secret } = await shopSettings()
   const [at, body] = [Math.floor(Date.now() / 1000), JSON.stringify(message)]
   const signature = webhookSignature(signing_secret, id, at, body)
@@ -97,7 +97,7 @@ test('the demo shop follows a change of address, and an older event changes noth
   )
   await expect(noor).toContainText('noor.new@example.com')
   const data = { subject: 'customer-8', account: user_id, version: 0, new_email: 'noor.older@example.com' }
-  expect(await tellShop({ type: 'account.email_changed', timestamp: new Date().toISOString(), data })).toBe(200)
+  expect(await sendToShop({ type: 'account.email_changed', timestamp: new Date().toISOString(), data })).toBe(200)
   await page.reload()
   await expect(noor).toContainText('noor.new@example.com')
 })
@@ -111,7 +111,7 @@ test('the demo shop deletes nothing of a customer for an order that is about a f
   }
   const data = { subject: 'customer-8', account: `usr_${'A'.repeat(22)}`, withdrawal_id: 'wd_former', task }
   const message = { type: 'account.withdrawn', timestamp: new Date().toISOString(), data }
-  expect(await tellShop(message, 'msg_former')).toBe(200)
+  expect(await sendToShop(message, 'msg_former')).toBe(200)
   await page.goto(SHOP_URL)
   const noor = page.getByRole('region', { name: 'Noor' })
   await expect(noor).not.toContainText('being deleted')

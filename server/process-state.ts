@@ -44,7 +44,7 @@ interface ProcessState {
   health?: () => Promise<Health>
   currentRequestId: AsyncLocalStorage<string>
   /** Tells a page that is being answered, by the id of its request, that it cannot be made because the database is away. */
-  tellAway: Map<string, () => void>
+  awayHandlers: Map<string, () => void>
   /** The header in which the server entry hands the client's address to Next: random, so that no client can set it. */
   clientIpHeader: string
 }
@@ -53,7 +53,7 @@ interface ProcessState {
 const shared = globalThis as { __account?: Partial<ProcessState> }
 shared.__account ??= {}
 shared.__account.currentRequestId ??= new AsyncLocalStorage()
-shared.__account.tellAway ??= new Map()
+shared.__account.awayHandlers ??= new Map()
 shared.__account.clientIpHeader ??= `x-client-ip-${randomUUID()}`
 
 export const processState = shared.__account as ProcessState

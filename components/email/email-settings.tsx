@@ -24,14 +24,14 @@ interface EmailSettingsProps {
   initialStatus: EmailStatus
   renderedAt: string
   /** Whether a mail server or a provider reports bounces to the service. */
-  hearsOfBounces: boolean
+  hasBounceReports: boolean
   onChanged?: ((email: string) => unknown) | undefined
 }
 
 export function EmailSettings(props: EmailSettingsProps) {
-  const { userId, ways, undoneWithin, initialStatus, renderedAt, hearsOfBounces, onChanged } = props
+  const { userId, ways, undoneWithin, initialStatus, renderedAt, hasBounceReports, onChanged } = props
   const { refresh } = useHost()
-  const status = useEmailStatus(userId, initialStatus, renderedAt, { hearsOfBounces })
+  const status = useEmailStatus(userId, initialStatus, renderedAt, { hasBounceReports })
   /** The change that was asked for here. */
   const [sent, setSent] = useState<string | null>(null)
   /** The change whose cancellation got no answer. */

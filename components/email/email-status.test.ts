@@ -4,8 +4,8 @@ import { pollMs } from './email-status'
 
 const { data } = getEmailStatus.example
 const pending = { ...data.pending_change, resend_available_at: new Date(Date.now() + 60_000).toISOString() }
-const watched = (change: object, hearsOfBounces = true, looksIdle = true) =>
-  pollMs({ ...data, pending_change: { ...pending, ...change } }, hearsOfBounces, looksIdle)
+const watched = (change: object, hasBounceReports = true, looksIdle = true) =>
+  pollMs({ ...data, pending_change: { ...pending, ...change } }, hasBounceReports, looksIdle)
 
 test('a message that comes back is seen within two seconds on the page that asked for it', () => {
   expect(watched({})).toBeLessThan(2_000)

@@ -31,24 +31,24 @@ const IDLE_MS = 20_000
 /** Messages come back at once or much later: a mail server that cannot deliver one tries for hours. */
 export function pollMs(
   { pending_change: pending }: EmailStatus,
-  hearsOfBounces: boolean,
+  hasBounceReports: boolean,
   looksIdle: boolean,
 ): number | false {
   if (!pending.has_pending) return looksIdle ? IDLE_MS : false
   const isNew = Date.parse(pending.resend_available_at ?? '') > serverNow()
-  return hearsOfBounces && isNew && pending.delivery === 'sent' ? WATCH_MS : POLL_MS
+  return hasBounceReports && isNew && pending.delivery === 'sent' ? WATCH_MS : POLL_MS
 }
 
 interface About {
   changeRequestId?: string | undefined
-  hearsOfBounces?: boolean
+  hasBounceReports?: boolean
 }
 
 /**
  * The query of the status. While a change is pending, the query polls every three seconds, and more often while the message is new and
  * bounces are reported; else every twenty, on our own pages. With `changeRequestId` the answer also has the outcome of that change.
  */
-export function useReadStatus(userId: string, { changeRequestId, hearsOfBounces = false }: About = {}) {
+export function useReadStatus(userId: string, { changeRequestId, hasBounceReports = false }: About = {}) {
   const { call, hasSessions } = useHost()
   return {
     queryKey: changeRequestId ? [...emailStatusKey(userId), changeRequestId] : emailStatusKey(userId),
@@ -58,7 +58,7 @@ export function useReadStatus(userId: string, { changeRequestId, hearsOfBounces 
     refetchInterval: ({ state: { data, isInvalidated } }: StatusQuery) => {
       if (!data) return false
       // What could not be read since it changed is read until it is known.
-      return isInvalidated ? POLL_MS : pollMs(data, hearsOfBounces, hasSessions)
+      return isInvalidated ? POLL_MS : pollMs(data, hasBounceReports, hasSessions)
     },
   }
 }

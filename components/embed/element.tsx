@@ -91,7 +91,7 @@ abstract class AccountElement extends HTMLElement implements Declared {
     return value
   }
 
-  protected tell<Type extends 'email-changed' | 'deletion-started'>(
+  protected emit<Type extends 'email-changed' | 'deletion-started'>(
     type: Type,
     detail: GlobalEventHandlersEventMap[Type]['detail'],
   ) {
@@ -115,11 +115,11 @@ abstract class AccountElement extends HTMLElement implements Declared {
 AccountElement.prototype.pageToken = undefined
 
 class AccountEmail extends AccountElement {
-  protected content = () => <EmailSettings onChanged={(email) => this.tell('email-changed', { email })} />
+  protected content = () => <EmailSettings onChanged={(email) => this.emit('email-changed', { email })} />
 }
 
 class AccountDeletion extends AccountElement {
-  protected content = () => <DeleteAccount onStarted={(started) => this.tell('deletion-started', started)} />
+  protected content = () => <DeleteAccount onStarted={(started) => this.emit('deletion-started', started)} />
 }
 
 customElements.define('account-email', AccountEmail)

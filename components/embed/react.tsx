@@ -214,7 +214,7 @@ export function EmailSettings({ onChanged }: EmailSettingsProps): ReactNode {
         userId={userId}
         ways={waysTo('change')}
         undoneWithin={null}
-        hearsOfBounces={false}
+        hasBounceReports={false}
         initialStatus={data}
         renderedAt={renderedAt}
         onChanged={onChanged}

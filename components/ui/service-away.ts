@@ -8,7 +8,7 @@ const CHANGED = 'service-away'
 let timer: ReturnType<typeof setInterval> | undefined
 
 const isAway = () => timer !== undefined
-const tell = () => window.dispatchEvent(new Event(CHANGED))
+const announce = () => window.dispatchEvent(new Event(CHANGED))
 
 /** Says that the service, which has this URL, is away, and looks until it is back. */
 export function lookUntilBack(url: string) {
@@ -19,7 +19,7 @@ export function lookUntilBack(url: string) {
     const answer = await fetch(ready, { cache: 'no-store', mode: 'no-cors' }).catch(() => null)
     if (answer?.ok || answer?.type === 'opaque') noteAnswer()
   }, LOOK_AGAIN_MS)
-  tell()
+  announce()
 }
 
 /** The service has answered, and is back if it was away. */
@@ -27,7 +27,7 @@ export function noteAnswer() {
   if (!isAway()) return
   clearInterval(timer)
   timer = undefined
-  tell()
+  announce()
 }
 
 /** Calls `listener` whenever the service goes away or comes back. Returns how to stop. */

@@ -29,7 +29,7 @@ beforeEach(async () => {
 })
 
 /** The service is told these events, as a source would. */
-async function tell(...events: MailEvent[]) {
+async function report(...events: MailEvent[]) {
   ctx.mailEvents = { dsn: { read: async () => events } }
   await receiveMailEvents(ctx, { source: 'dsn', ...UNREAD })
   await ctx.settle()
@@ -63,11 +63,11 @@ test('every message has a row with its Message-ID, kind and state, and no addres
 test('a verification message that comes back shows in the status, and gives the place in the hourly limit back once', async () => {
   const { change_request_id: id, new_email: to } = await givenPendingChange(ctx, user)
   expect(await changesCounted()).toBe(1)
-  await tell(about(id, to), about(id, to), about(id, to, 'delivered'))
+  await report(about(id, to), about(id, to), about(id, to, 'delivered'))
   expect((await statusOf()).pending_change.delivery).toBe('undeliverable')
   expect(await changesCounted()).toBe(0)
   await givenPendingChange(ctx, user, `other-${user.email}`)
-  await tell(about(id, to))
+  await report(about(id, to))
   expect(await changesCounted()).toBe(1)
   expect((await statusOf()).pending_change.delivery).toBe('sent')
 })
@@ -76,7 +76,7 @@ test('B70 bounces give one place back within the window of the limit, and anothe
   const bounced = async () => {
     const newEmail = `n${randomBytes(6).toString('hex')}@b.test`
     const { change_request_id: id, new_email: to } = await givenPendingChange(ctx, user, newEmail)
-    await tell(softBounce(id, to))
+    await report(softBounce(id, to))
     return changesCounted()
   }
   const counts = []
@@ -89,28 +89,28 @@ test('B70 bounces give one place back within the window of the limit, and anothe
 
 test('a resent message starts as sent, and a late bounce of the first one says nothing of it', async () => {
   const { change_request_id: id, new_email: to } = await givenPendingChange(ctx, user)
-  await tell(about(id, to, 'deferred'))
+  await report(about(id, to, 'deferred'))
   ctx.clock.advance(5 * minute)
   await resendVerification(await asUser(ctx, user), { userId: user.userId, change_request_id: id })
   await ctx.settle()
-  await tell(about(id, to))
+  await report(about(id, to))
   expect((await statusOf()).pending_change.delivery).toBe('sent')
   const resent = `${id}-${ctx.clock.now().getTime()}`
-  await tell(about(resent, to, 'delivered'))
+  await report(about(resent, to, 'delivered'))
   expect((await statusOf()).pending_change.delivery).toBe('delivered')
   expect(await changesCounted()).toBe(0)
 })
 
 test('an event counts only for the address that its message was sent to, by whatever spelling', async () => {
   const { change_request_id: id, new_email: to } = await givenPendingChange(ctx, user)
-  await tell(about(id, user.email), about(id, 'no address'))
+  await report(about(id, user.email), about(id, 'no address'))
   expect((await statusOf()).pending_change.delivery).toBe('sent')
-  await tell({ ...about(id, 'alias@elsewhere.test'), addresses: ['alias@elsewhere.test', to.toUpperCase()] })
+  await report({ ...about(id, 'alias@elsewhere.test'), addresses: ['alias@elsewhere.test', to.toUpperCase()] })
   expect((await statusOf()).pending_change.delivery).toBe('undeliverable')
 })
 
 /** What an application hears of undelivered messages. */
-async function givenHeard() {
+async function givenListener() {
   const received: { type: EventType; data: object }[] = []
   const endpoint = `https://${randomBytes(8).toString('hex')}.test`
   ctx.apps.answer = async (request) => {
@@ -125,12 +125,12 @@ async function givenHeard() {
 const noticeTo = (to: string) => ctx.mailbox.findLast((mail) => mail.to === to)?.id ?? ''
 
 test('an account whose own address takes no mail is told of, may prove that address again, and a right code clears it', async () => {
-  const received = await givenHeard()
+  const received = await givenListener()
   const caller = await asUser(ctx, user)
   expect(await outcomeOf(changeEmail(caller, changeInput(user, user.email)))).toBe('EMAIL_002')
   await givenPendingChange(ctx, user)
   const id = noticeTo(user.email)
-  await tell(about(id, user.email), about(id, user.email))
+  await report(about(id, user.email), about(id, user.email))
   expect(received.filter(({ type }) => type === 'account.email_undeliverable')).toHaveLength(1)
   // An update that keeps the address, though in other letters, proves nothing.
   for (const email of [user.email.toUpperCase(), user.email]) await setEmail(ctx, { userId: user.userId, email })
@@ -142,18 +142,18 @@ test('an account whose own address takes no mail is told of, may prove that addr
   await ctx.settle()
   // Sent before the proof, so it says nothing.
   await ctx.db.mailDelivery.updateMany({ where: { messageId: id }, data: { state: 'sent' } })
-  await tell(about(id, user.email))
+  await report(about(id, user.email))
   expect((await statusOf()).email_undeliverable).toBe(false)
 })
 
 test('B71 a soft bounce of any message leaves the account as it is, and a permanent failure of the same message marks it, in either order', async () => {
-  const received = await givenHeard()
+  const received = await givenListener()
   const own = await givenPendingChange(ctx, user)
   const notice = noticeTo(user.email)
-  await tell(softBounce(notice, user.email), softBounce(own.change_request_id, own.new_email))
+  await report(softBounce(notice, user.email), softBounce(own.change_request_id, own.new_email))
   expect(await statusOf()).toMatchObject({ email_undeliverable: false, pending_change: { delivery: 'undeliverable' } })
   expect(received.map(({ type }) => type)).toEqual(['account.security_notice_undelivered'])
-  await tell(about(notice, user.email), softBounce(notice, user.email), about(notice, user.email))
+  await report(about(notice, user.email), softBounce(notice, user.email), about(notice, user.email))
   expect(await statusOf()).toMatchObject({ email_undeliverable: true })
   expect(received.map(({ type }) => type)).toEqual([
     'account.security_notice_undelivered',
@@ -169,14 +169,14 @@ test('B69 a report is looked up once, however many recipients it has, and an eve
     return sql(statement, values)
   }
   const unknown = (n: number) => ({ ...about(`ecr_${String(n).padStart(22, 'A')}`, 'ada@example.test'), at: null })
-  await tell(...Array.from({ length: 20 }, (_, n) => unknown(n)))
+  await report(...Array.from({ length: 20 }, (_, n) => unknown(n)))
   expect(names).toEqual(['find-mail-deliveries'])
 })
 
 test('a security notice to the old address that comes back is told of, though the account has that address no longer', async () => {
-  const received = await givenHeard()
+  const received = await givenListener()
   const { change_request_id, new_email: newEmail } = await givenVerifiedChange(ctx, user)
-  await tell(about(noticeTo(user.email), user.email))
+  await report(about(noticeTo(user.email), user.email))
   await runDueWork(ctx)
   expect(received).toMatchObject([
     { type: 'account.security_notice_undelivered', data: { account: user.userId, change_request_id } },
@@ -185,12 +185,12 @@ test('a security notice to the old address that comes back is told of, though th
 })
 
 test('nobody is told when the letter to an old mailbox that is lost comes back, because it let nobody undo the change', async () => {
-  const received = await givenHeard()
+  const received = await givenListener()
   await setEmail(ctx, { userId: user.userId, email: `safe-${user.email}`, oldMailbox: 'lost' })
   await runDueWork(ctx)
   received.length = 0
   const id = noticeTo(user.email)
-  await tell(about(id, user.email))
+  await report(about(id, user.email))
   await runDueWork(ctx)
   expect(received).toEqual([])
   expect(await ctx.db.mailDelivery.findMany({ where: { messageId: id } })).toMatchObject([{ state: 'undeliverable' }])
@@ -214,13 +214,13 @@ test.each<[string, () => Promise<() => Promise<unknown>>]>([
 ])(
   'B116 a warning that comes back is told of, and shown to the operator, unless it was of %s',
   async (_what, given) => {
-    const received = await givenHeard()
+    const received = await givenListener()
     const unwarned = async () => (await watchBacklog(ctx)).notices.unwarned ?? 0
     const before = await unwarned()
     for (const isEarly of [true, false]) {
       user = await givenUser(ctx)
       const end = await given()
-      const bounce = () => tell(softBounce(noticeTo(user.email), user.email))
+      const bounce = () => report(softBounce(noticeTo(user.email), user.email))
       if (isEarly) {
         await bounce()
         expect(await unwarned()).toBe(before + 1)
@@ -239,7 +239,7 @@ const SEED = Number(process.env.PROOF_SEED ?? Date.now())
 const PEOPLE = Number(process.env.PEOPLE ?? 6)
 
 test('I16 events that come twice, at once, in any order and for messages of strangers have each effect once', async () => {
-  await givenHeard()
+  await givenListener()
   const users = [user]
   while (users.length < PEOPLE) users.push(await givenUser(ctx))
   const changes: Awaited<ReturnType<typeof givenPendingChange>>[] = []
@@ -275,7 +275,7 @@ test('I16 events that come twice, at once, in any order and for messages of stra
 
 test('an event that comes before the row of its message is asked for again while it is new, and later changes nothing', async () => {
   const early = about(`ecr_${'A'.repeat(22)}`, 'ada@example.test')
-  await expect(tell(early)).rejects.toMatchObject({ code: 'SERVER_002', retryAfterSeconds: 30 })
+  await expect(report(early)).rejects.toMatchObject({ code: 'SERVER_002', retryAfterSeconds: 30 })
   ctx.clock.advance(5 * minute)
-  await expect(tell(early)).resolves.toBeUndefined()
+  await expect(report(early)).resolves.toBeUndefined()
 })

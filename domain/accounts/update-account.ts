@@ -4,7 +4,7 @@ import type { Input } from '@/contract/define'
 import { AppError, RULES } from '@/contract/errors'
 import { type AuditActor, addAudit } from '../audit'
 import type { Transaction } from '../context'
-import { tellEmailChanged } from '../email/email-changed'
+import { notifyOfChange } from '../email/email-changed'
 import { refuseTakenAddress } from '../email/set-address'
 import { HAS_REPLACED, heldSince } from '../limits/held-addresses'
 import type { LockedAccount } from '../lock-account'
@@ -236,6 +236,6 @@ async function recordReplaced(
   await Promise.all([
     tx.sql(insertChange, { ...change, method: by.actor, ip: by.ip ?? '' }),
     tx.sql(endWithAddress, { userId, now }),
-    tellEmailChanged(tx, { ...changed, isOldProven: !isLost && oldVerifiedAt !== null }),
+    notifyOfChange(tx, { ...changed, isOldProven: !isLost && oldVerifiedAt !== null }),
   ])
 }

@@ -25,7 +25,7 @@ import { retryWithdrawal } from '../withdrawal/operate-withdrawal'
 import { listReceipts } from '../withdrawal/receipts/receipts'
 import { replayGap } from '../withdrawal/replay-erasure-ledger'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
-import { tellSilentApps, troubledWithdrawals, watchBacklog } from '../withdrawal/watch-withdrawals'
+import { reportSilentApps, troubledWithdrawals, watchBacklog } from '../withdrawal/watch-withdrawals'
 import { withdrawUser } from '../withdrawal/withdraw-account'
 import { connectApp } from './connect'
 import { listTasks, watchTasks } from './list-tasks'
@@ -162,7 +162,7 @@ test('a step that waits for its check is not overdue, and its application not si
   expect((await watchBacklog(ctx)).steps.overdue).toBe(0)
   expect((await troubledWithdrawals(ctx)).withdrawals).toEqual([])
   expect((await watchTasks(ctx)).tasks).toEqual([])
-  await tellSilentApps(ctx)
+  await reportSilentApps(ctx)
   const silent = () => ctx.db.connectedApp.count({ where: { NOT: { silentAt: null } } })
   expect(await silent()).toBe(0)
   says.shop = () => ({ status: 500 })

@@ -71,7 +71,7 @@ interface Changed extends Omit<ChangedFacts, keyof Origin> {
 }
 
 /** Tells applications, the audit and both mailboxes of an address that was replaced. */
-export async function tellEmailChanged(tx: Transaction, { userId, locale, by, ...change }: Changed): Promise<FirstTry> {
+export async function notifyOfChange(tx: Transaction, { userId, locale, by, ...change }: Changed): Promise<FirstTry> {
   const { changeId, oldEmail, newEmail, at } = change
   const data = { change_request_id: changeId }
   const facts = { ...change, ipAddress: by.ip ?? '', userAgent: by.userAgent ?? '' }

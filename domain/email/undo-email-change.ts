@@ -134,7 +134,7 @@ async function undo(
       ip: tx.ip,
       at,
     }),
-    tellAddresses(tx, account, change, undone, at),
+    notifyAddresses(tx, account, change, undone, at),
     endSignInLinks(tx, userId),
     noteIncident(tx, 'change_undone', { userId }),
   ])
@@ -163,7 +163,7 @@ async function revert(
 }
 
 /** Writes to the old address, and to each other one that the undone changes brought, about the latest of these. */
-async function tellAddresses(
+async function notifyAddresses(
   tx: Transaction<LinkContext>,
   { id: userId, name: userName, has_password: hasPassword, locale }: LockedAccount,
   change: Change,

@@ -18,7 +18,7 @@ import { ACCOUNT_COLUMNS, JOINED_ACCOUNT } from '../lock-account'
 import { requireStillOpenChange, STILL_PENDING } from '../pending-change'
 import { noteIncident } from '../security-incidents'
 import { boolean, bytes, endSessions, integer, type RowOf, sql, statement, text, time, type ValuesOf } from '../sql'
-import { tellEmailChanged } from './email-changed'
+import { notifyOfChange } from './email-changed'
 import { refuseTakenAddress, setAddress } from './set-address'
 import { macsOfCode } from './verification-code'
 
@@ -171,7 +171,7 @@ async function takeEffect(
   }
   const [, notices] = await Promise.all([
     written,
-    tellEmailChanged(tx, {
+    notifyOfChange(tx, {
       changeId,
       userId,
       userName: judged.name,

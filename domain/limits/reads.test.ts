@@ -11,9 +11,9 @@ async function givenReader(ctx: TestContext, limit = { places: 2, windowMs: minu
     const own = { ...reader, buckets: [] as BucketState[], actor: { ...caller.actor, userId } }
     try {
       takeReadPlace(own)
-      return { told: own.buckets[0] }
+      return { state: own.buckets[0] }
     } catch (error) {
-      return { told: own.buckets[0], error }
+      return { state: own.buckets[0], error }
     }
   }
 }
@@ -22,34 +22,34 @@ test('reads are counted in a rolling window, and every answer shows the count', 
   const ctx = await testContext()
   const read = await givenReader(ctx)
   const start = ctx.clock.now().getTime()
-  const told = (remaining: number, resetsAt: number) => ({
+  const state = (remaining: number, resetsAt: number) => ({
     name: 'read',
     places: 2,
     windowMs: minute,
     remaining,
     resetsAt: new Date(start + resetsAt),
   })
-  expect(read()).toEqual({ told: told(1, minute) })
+  expect(read()).toEqual({ state: state(1, minute) })
   ctx.clock.advance(10 * second)
-  expect(read()).toEqual({ told: told(0, minute) })
+  expect(read()).toEqual({ state: state(0, minute) })
   expect(read()).toEqual({
-    told: told(0, minute),
+    state: state(0, minute),
     error: expect.objectContaining({ code: 'RATE_001', retryAfterSeconds: 50 }),
   })
   ctx.clock.advance(50 * second - 1)
   expect(read().error).toMatchObject({ code: 'RATE_001', retryAfterSeconds: 1 })
   ctx.clock.advance(1)
   // The first read has left the window, the second has not.
-  expect(read()).toEqual({ told: told(0, minute + 10 * second) })
+  expect(read()).toEqual({ state: state(0, minute + 10 * second) })
   ctx.clock.advance(2 * minute)
-  expect(read()).toEqual({ told: told(1, 4 * minute) })
+  expect(read()).toEqual({ state: state(1, 4 * minute) })
 })
 
 test('without places no read passes, and the wait is a whole window', async () => {
   const ctx = await testContext()
   const read = await givenReader(ctx, { places: 0, windowMs: minute })
   expect(read()).toMatchObject({
-    told: { remaining: 0, resetsAt: new Date(ctx.clock.now().getTime() + minute) },
+    state: { remaining: 0, resetsAt: new Date(ctx.clock.now().getTime() + minute) },
     error: { retryAfterSeconds: 60 },
   })
 })

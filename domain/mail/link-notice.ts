@@ -27,14 +27,14 @@ export interface LinkOrigin extends Origin {
 export interface LinkNotice extends Notice<LinkFacts, 'sealed'> {
   name: LinkKind
   /** Writes to other addresses that have to know of the request, in its transaction. */
-  tellOthers?: (tx: Transaction, account: LinkedAccount, origin: LinkOrigin) => Promise<unknown>
+  notifyOthers?: (tx: Transaction, account: LinkedAccount, origin: LinkOrigin) => Promise<unknown>
 }
 
 /** The notice that carries a link of this kind. */
 export const defineLinkNotice = (
   kind: LinkKind,
   message: (ctx: SystemContext, facts: LinkFacts) => Message,
-  more: Pick<LinkNotice, 'tellOthers'> = {},
+  more: Pick<LinkNotice, 'notifyOthers'> = {},
 ): LinkNotice => ({
   ...defineNotice<LinkFacts, 'sealed'>({
     name: kind,

@@ -126,7 +126,7 @@ async function answerRequest(
     const facts = linkFactsOf(tx, kind, account, { noticeId, endsAt, ipAddress, userAgent })
     await Promise.all([
       addNotice(tx, notice, { id: noticeId, userId, locale, recipients: ['sealed'], at: origin.at }, facts),
-      notice.tellOthers?.(tx, account, origin),
+      notice.notifyOthers?.(tx, account, origin),
       addAudit(tx, LINKS[kind].requested, { userId, actor: 'system', ip: ipAddress, at: origin.at }),
     ])
   })

@@ -7,7 +7,7 @@ import { givePlacesBack, takePlaces, userBucket, withPlaces } from '../limits/bu
 import { isStillLive, refusalOfEnded } from '../sessions/live-caller'
 import { integer, type RowOf, sql, statement, text } from '../sql'
 import { requireGoodPassword } from './new-password'
-import { isWrongPassword, lockProven, replaceAndTell } from './replace-password'
+import { isWrongPassword, lockProven, replaceAndNotify } from './replace-password'
 
 const findPassword = statement(
   'find-password',
@@ -42,7 +42,7 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
     ])
     if (!account || !isLive) return false
     const by = { actor: actor.kind, ip, userAgent }
-    await replaceAndTell(tx, account, { action: 'password.changed', by, passwordHash, except: actor.id })
+    await replaceAndNotify(tx, account, { action: 'password.changed', by, passwordHash, except: actor.id })
     await tx.keepAnswer?.(data)
     return true
   })

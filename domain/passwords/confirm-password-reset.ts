@@ -6,7 +6,7 @@ import type { LinkContext } from '../context'
 import { openLink } from '../mail/linked-account'
 import { endSignInLinks } from '../sessions/sign-in-link'
 import { sql, statement, text, time } from '../sql'
-import { hashNewPassword, lockProven, replaceAndTell } from './replace-password'
+import { hashNewPassword, lockProven, replaceAndNotify } from './replace-password'
 import { requirePasswordSignIn } from './request-password-reset'
 
 const verifyAddress = statement(
@@ -35,7 +35,7 @@ export async function confirmPasswordReset(
     if (locked?.email_key !== emailKey) throw new AppError('PASSWORD_002')
     const by = { actor: 'reset_link', ip: tx.ip, userAgent: tx.userAgent }
     await Promise.all([
-      replaceAndTell(tx, locked, { action: 'password.reset', by, passwordHash }),
+      replaceAndNotify(tx, locked, { action: 'password.reset', by, passwordHash }),
       endSignInLinks(tx, userId),
     ])
     if (locked.email_verified_at) return

@@ -9,7 +9,7 @@ import { lockAccountOfId } from '../lock-account'
 import { wrongLink } from '../mail/not-me-links'
 import { noteIncident } from '../security-incidents'
 import { endSignInLinks } from '../sessions/sign-in-link'
-import { hashRequired, refuseLostPassword, replaceAndTell, replacePassword } from './replace-password'
+import { hashRequired, refuseLostPassword, replaceAndNotify, replacePassword } from './replace-password'
 import { findSignInOfLink, requireSignInOfLink } from './sign-in-of-link'
 
 /** What the link's page shows before its button is pressed. */
@@ -49,7 +49,7 @@ export async function disownSignIn(
     const at = tx.clock.now()
     await Promise.all([
       passwordHash !== null && account.has_password
-        ? replaceAndTell(tx, account, { action: 'password.reset', by, passwordHash })
+        ? replaceAndNotify(tx, account, { action: 'password.reset', by, passwordHash })
         : Promise.all([
             replacePassword(tx, { userId, passwordHash: null, at }),
             addEvent(tx, 'account.sessions_ended', { userId, at }),

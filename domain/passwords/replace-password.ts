@@ -129,7 +129,7 @@ export async function replacePassword(
 }
 
 /** Replaces the password of an account that is locked, and tells applications, the audit and the person. */
-export async function replaceAndTell(
+export async function replaceAndNotify(
   tx: Transaction,
   { id: userId, name: userName, email: to, locale }: LockedAccount,
   { action, by, ...replacement }: { action: AuditAction; by: AuditActor; passwordHash: string; except?: string },

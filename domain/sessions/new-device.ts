@@ -107,7 +107,7 @@ interface AccountOfSignIn {
 }
 
 /** Mails the address at once, or adds the sign-in to the mail that is sent when the day ends. `tx` must hold the account's lock. */
-export async function tellNewDevice(
+export async function notifyOfNewDevice(
   tx: Transaction,
   {
     name,

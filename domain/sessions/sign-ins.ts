@@ -5,7 +5,7 @@ import type { SystemContext, Transaction } from '../context'
 import { networkOf, takePlacesOf } from '../limits/buckets'
 import { KNOWN_DEVICE_MS, REPEATED_REFUSAL_MS } from '../limits/durations'
 import { boolean, bytes, fenced, integer, type RowOf, sql, statement, text, time } from '../sql'
-import { NEW_DEVICE_WINDOW, NEW_DEVICE_WINDOW_MS, type NewDevice, tellNewDevice } from './new-device'
+import { NEW_DEVICE_WINDOW, NEW_DEVICE_WINDOW_MS, type NewDevice, notifyOfNewDevice } from './new-device'
 import { endReplaced, type NewSession, startSession, storableUserAgent } from './sessions'
 
 export type Way = 'password' | 'oidc'
@@ -122,7 +122,7 @@ async function writeSignIn(tx: Transaction, { way, browser, replaces, ...session
   if (!sessionId || !account) return null
   const isNew = !account.is_known && !account.never_signed_in
   const found = { userId, sessionId, userAgent, ip, at }
-  const notice = isNew ? await tellOfDevice(tx, account, found) : { linkUntil: null, noticeId: null }
+  const notice = isNew ? await notifyOfDevice(tx, account, found) : { linkUntil: null, noticeId: null }
   await Promise.all([
     tx.sql(insertSignIn, { id: tx.secrets.randomId('sgn_'), outcome: 'signed_in', way, device, ...found, ...notice }),
     account.never_signed_in && tx.sql(markSignedIn, { userId }),
@@ -131,10 +131,10 @@ async function writeSignIn(tx: Transaction, { way, browser, replaces, ...session
   return sessionId
 }
 
-async function tellOfDevice(tx: Transaction, account: RowOf<typeof accountOfSignIn>, found: NewDevice) {
+async function notifyOfDevice(tx: Transaction, account: RowOf<typeof accountOfSignIn>, found: NewDevice) {
   const { userId, at } = found
   const [notice] = await Promise.all([
-    tellNewDevice(tx, account, found),
+    notifyOfNewDevice(tx, account, found),
     addEvent(tx, 'account.signed_in_from_new_device', { userId, at }),
   ])
   return notice

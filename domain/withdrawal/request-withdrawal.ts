@@ -78,11 +78,11 @@ export const withdrawalRequested = defineLinkNotice(
           settingsUrl: ctx.settingsUrl ?? `${ctx.appUrl}/settings/withdraw`,
         }
   },
-  { tellOthers: tellReplaced },
+  { notifyOthers: notifyReplaced },
 )
 
 /** While a change can be undone, no mailbox alone deletes the account; each of the person's own earlier ones can undo the change first. */
-async function tellReplaced(
+async function notifyReplaced(
   tx: Transaction,
   { user_id: userId, name: userName, locale }: LinkedAccount,
   { at, ...origin }: LinkOrigin,

@@ -68,7 +68,7 @@ export async function startWithdrawal(tx: Transaction, account: LockedAccount, w
       phases: plan.steps.map(({ step }) => step),
       phaseBegins: plan.steps.map(({ dueAt }) => dueAt),
     }),
-    withdrawal.caller && tellPerson(tx, account, withdrawal, withdrawal.caller),
+    withdrawal.caller && notifyPerson(tx, account, withdrawal, withdrawal.caller),
     addOutboxEvent(tx, {
       id: `evt_${withdrawalId}`,
       name: 'account/withdrawal.started',
@@ -307,7 +307,7 @@ const queueTasks = statement(
 )
 
 /** Writes to the account's address, and to each one that a recent change replaced. */
-async function tellPerson(
+async function notifyPerson(
   tx: Transaction,
   { email, name, locale }: LockedAccount,
   { id: withdrawalId, userId, startedAt: at, keeps, plan, replaced }: Withdrawal,

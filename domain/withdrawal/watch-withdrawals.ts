@@ -160,7 +160,7 @@ export async function watchBacklog(ctx: SystemContext) {
  * Logs one line for each application with a call that has had no good answer for a day. It logs the next line only after a time
  * without such a call.
  */
-export async function tellSilentApps(ctx: SystemContext): Promise<void> {
+export async function reportSilentApps(ctx: SystemContext): Promise<void> {
   const now = ctx.clock.now()
   const apps = await ctx.sql(markSilent, { now, silentSince: silentSince(ctx, now) })
   for (const { id, waiting, since } of apps) {

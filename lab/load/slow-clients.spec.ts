@@ -113,10 +113,10 @@ test.for([
 )
 
 /** Clients that send this and read no answer. */
-function givenDeafClients(context: TestContext, instance: Instance, asked: string): Socket[] {
+function givenDeafClients(context: TestContext, instance: Instance, requests: string): Socket[] {
   const { hostname, port } = new URL(instance.url)
   const sockets = Array.from({ length: CLIENTS }, () => {
-    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(asked))
+    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(requests))
     socket.on('error', () => {})
     return socket.pause()
   })
@@ -130,8 +130,8 @@ test(`L19 ${CLIENTS} clients that do not read their answers delay nobody else an
   const { world, instance } = await givenRange(context)
   const memory = rssMib(instance.pid)
   // The largest answer of the service, so often that the buffers of the system cannot hold it.
-  const asked = 'GET /api/v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4)
-  const sockets = givenDeafClients(context, instance, asked)
+  const requests = 'GET /api/v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4)
+  const sockets = givenDeafClients(context, instance, requests)
   const [reader] = (await givenPeople(world, 1)) as [Person]
   for (let count = 0; count < 200; count++) {
     expect((await emailStatus(instance, reader)).status).toBe(200)
@@ -146,8 +146,8 @@ test(`L19 ${CLIENTS} clients that do not read their answers delay nobody else an
 test(`L19 ${CLIENTS} clients that send 200 requests at once and read no answer are cut off and use bounded memory`, async (context) => {
   const { world, instance, person } = await givenRange(context)
   const memory = rssMib(instance.pid)
-  const asked = headOf(person, 'GET', 'email/status', '\r\n').repeat(200)
-  givenDeafClients(context, instance, asked)
+  const requests = headOf(person, 'GET', 'email/status', '\r\n').repeat(200)
+  givenDeafClients(context, instance, requests)
   const [reader] = (await givenPeople(world, 1)) as [Person]
   let most = memory
   for (let count = 0; count < 200; count++) {

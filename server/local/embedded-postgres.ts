@@ -70,7 +70,7 @@ export interface EmbeddedPostgres {
   /** Ends it once no other living process uses it. */
   stop(): Promise<void>
   /** Starts it again at the same address whenever it has died, and tells of that; after `stop` no more. */
-  keepAlive(tell: (event: 'died' | 'started' | 'failed', sentence: string) => void): void
+  keepAlive(report: (event: 'died' | 'started' | 'failed', sentence: string) => void): void
 }
 
 /** Runs PostgreSQL in dataDir or joins the one that already runs there. */
@@ -113,16 +113,16 @@ export async function startEmbeddedPostgres(options: Options): Promise<EmbeddedP
         stopped ??= withLock(lock, stop)
         return stopped
       },
-      async keepAlive(tell) {
+      async keepAlive(report) {
         for (let failures = 0; !stopped; await sleep(WATCH_MS, undefined, { ref: false })) {
           if (readPostmaster(cluster)) continue
-          if (failures === 0) tell('died', `PostgreSQL in ${cluster.directory} has died. It is started again.`)
+          if (failures === 0) report('died', `PostgreSQL in ${cluster.directory} has died. It is started again.`)
           try {
             await revive()
-            tell('started', 'PostgreSQL runs again.')
+            report('started', 'PostgreSQL runs again.')
             failures = 0
           } catch (error) {
-            if (failures++ === 0) tell('failed', (error as Error).message)
+            if (failures++ === 0) report('failed', (error as Error).message)
           }
         }
       },

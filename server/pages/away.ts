@@ -8,15 +8,15 @@ import { AWAY_DIGEST } from './away-digest'
 export const orDatabaseAwayPage = <T>(read: Promise<T>): Promise<T> =>
   read.catch((error) => {
     if (!isDatabaseAway(error)) throw error
-    processState.tellAway.get(processState.currentRequestId.getStore() ?? '')?.()
+    processState.awayHandlers.get(processState.currentRequestId.getStore() ?? '')?.()
     throw Object.assign(error, { digest: AWAY_DIGEST })
   })
 
 /** Next answers 500 whatever a page throws. While the database is away the page is to be asked for again, as the API says too. */
 export function answer503WhileAway(outgoing: ServerResponse, requestId: string): void {
-  const { tellAway } = processState
+  const { awayHandlers } = processState
   let isAway = false
-  tellAway.set(requestId, () => {
+  awayHandlers.set(requestId, () => {
     isAway = true
   })
   const writeHead = outgoing.writeHead.bind(outgoing) as (status: number, ...rest: unknown[]) => ServerResponse
@@ -25,7 +25,7 @@ export function answer503WhileAway(outgoing: ServerResponse, requestId: string):
     if (isToComeAgain) outgoing.setHeader('Retry-After', '5')
     return writeHead(isToComeAgain ? 503 : status, ...rest)
   }
-  outgoing.once('close', () => tellAway.delete(requestId))
+  outgoing.once('close', () => awayHandlers.delete(requestId))
 }
 
 /** A frozen database answers nobody, and its own time limits are longer. */

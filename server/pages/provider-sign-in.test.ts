@@ -31,7 +31,7 @@ async function givenBrowser(ctx: TestContext) {
     const { method = 'GET', body = {}, query = {} } = wanted
     const headers = new Map<string, string | string[]>()
     let sent: Record<string, string> = {}
-    const tell = (answer: Record<string, string>) => {
+    const keep = (answer: Record<string, string>) => {
       sent = answer
     }
     const response = {
@@ -39,8 +39,8 @@ async function givenBrowser(ctx: TestContext) {
       setHeader: (name: string, value: string | string[]) => void headers.set(name.toLowerCase(), value),
       removeHeader: (name: string) => void headers.delete(name.toLowerCase()),
       status: () => response,
-      json: tell,
-      send: tell,
+      json: keep,
+      send: keep,
       end: () => {},
     }
     const request = { method, query: { ...query, nextauth }, cookies, headers: {}, body }

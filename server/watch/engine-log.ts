@@ -22,13 +22,13 @@ const repeated = new Map<string, number>()
  * So an event writes at most two lines in ten seconds: the first at once, then the number of its repetitions.
  */
 export const engineLog: Record<Level, (...said: unknown[]) => void> = {
-  debug: (...said) => tell('debug', said),
-  info: (...said) => tell('info', said),
-  warn: (...said) => tell('warn', said),
-  error: (...said) => tell('error', said),
+  debug: (...said) => logLine('debug', said),
+  info: (...said) => logLine('info', said),
+  warn: (...said) => logLine('warn', said),
+  error: (...said) => logLine('error', said),
 }
 
-function tell(said: Level, details: unknown[]) {
+function logLine(said: Level, details: unknown[]) {
   const text = details.find((detail) => typeof detail === 'string') ?? ''
   const event = EVENTS[text] ?? 'engine_sdk'
   // Anybody can make an unsigned call, so it is no error of ours.

@@ -4,7 +4,7 @@ import pino, { type DestinationStream } from 'pino'
 const MAX_WAITING_BYTES = 1024 * 1024
 
 /** Standard output for the log. It never makes a request wait or fail, and its memory is bounded. */
-export function standardOutput(tellLost: (lines: number) => void): DestinationStream {
+export function standardOutput(onLost: (lines: number) => void): DestinationStream {
   let isExiting = false
   // Registered before pino's own exit handler, which would wait for a blocked reader and retry a full volume for ever.
   process.once('exit', () => {
@@ -23,7 +23,7 @@ export function standardOutput(tellLost: (lines: number) => void): DestinationSt
   destination.on('drain', () => {
     const lines = lost
     lost = 0
-    if (lines > 0) tellLost(lines)
+    if (lines > 0) onLost(lines)
   })
   const flush = destination.flushSync.bind(destination)
   destination.flushSync = () => {

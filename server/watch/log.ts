@@ -13,7 +13,7 @@ export function log(): Logger {
   return processState.log
 }
 
-export function createLog(level: string, destination: DestinationStream = standardOutput(tellLost)): Logger {
+export function createLog(level: string, destination: DestinationStream = standardOutput(logLostLines)): Logger {
   return pino(
     {
       level,
@@ -26,7 +26,7 @@ export function createLog(level: string, destination: DestinationStream = standa
   )
 }
 
-const tellLost = (lines: number) => log().warn({ event: 'log_lines_lost', lines })
+const logLostLines = (lines: number) => log().warn({ event: 'log_lines_lost', lines })
 
 const nameRequest = () => {
   const requestId = currentRequestId.getStore()

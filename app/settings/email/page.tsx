@@ -27,7 +27,7 @@ export default async function EmailSettingsPage(props: PageProps) {
           undoneWithin={await undoneWithin()}
           initialStatus={session.emailStatus}
           renderedAt={ctx.clock.now().toISOString()}
-          hearsOfBounces={Object.keys(ctx.mailEvents).length > 0}
+          hasBounceReports={Object.keys(ctx.mailEvents).length > 0}
         />
       </Texts>
     </>

@@ -23,7 +23,7 @@ export async function measureImport({ ctx, dataDir }: Bench, accounts: number) {
     const counts: Record<string, number> = {}
     let peak = 0
     const seconds = await secondsOf(async () => {
-      const all = { file: await open(file), check: what === 'Checked', tell: () => {} }
+      const all = { file: await open(file), check: what === 'Checked', print: () => {} }
       for await (const results of importUsers(ctx, all)) {
         for (const result of results) {
           const name = 'result' in result ? String(result.result) : 'told'

@@ -66,7 +66,7 @@ const helpForNoun = (commands: Command[]): string =>
   paragraphs(
     ...commands.map((command) => [
       ...usageOf(command),
-      ...linesOf(command.summary, room() - 2).map((line) => `  ${line}`),
+      ...linesOf(command.summary, terminalWidth() - 2).map((line) => `  ${line}`),
     ]),
   )
 
@@ -144,7 +144,7 @@ function usageOf(command: Command): string[] {
 /** On a terminal it goes on below itself, and an option stays with its value. */
 function usage(parts: string[]): string[] {
   const whole = [startedAs(), ...parts].map((part) => part.replaceAll(' ', NO_BREAK))
-  const lines = linesOf(whole.join(' '), room() - INDENT.length)
+  const lines = linesOf(whole.join(' '), terminalWidth() - INDENT.length)
   return lines.map((line, at) => (at === 0 ? '' : INDENT) + line.replaceAll(NO_BREAK, ' '))
 }
 const INDENT = '    '
@@ -156,15 +156,15 @@ function withValue(name: string, { value, positional }: Option): string {
 }
 
 /** How wide a line of the help may be. */
-const room = () => process.stdout.columns || Number.POSITIVE_INFINITY
+const terminalWidth = () => process.stdout.columns || Number.POSITIVE_INFINITY
 
-const wrapped = (...sentences: string[]) => sentences.flatMap((sentence) => linesOf(sentence, room()))
+const wrapped = (...sentences: string[]) => sentences.flatMap((sentence) => linesOf(sentence, terminalWidth()))
 
 /** Two columns; on a terminal the second one goes on below itself. */
 function aligned(rows: string[][], width = Math.max(0, ...rows.map(([left = '']) => left.length))): string[] {
   const indent = width + 4
   return rows.flatMap(([left = '', right = '']) => {
-    const [first = '', ...more] = linesOf(right, Math.max(24, room() - indent))
+    const [first = '', ...more] = linesOf(right, Math.max(24, terminalWidth() - indent))
     return [`  ${left.padEnd(width)}  ${first}`, ...more.map((line) => ' '.repeat(indent) + line)]
   })
 }

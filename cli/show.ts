@@ -105,8 +105,8 @@ function factsOf(facts: (readonly [string, string])[], { wide, width }: Look): s
   )
   const value = Math.max(longest, width - GAP.length - label)
   return rowsOf([
-    { cells: labels, room: label },
-    { cells: values, room: value },
+    { cells: labels, columnWidth: label },
+    { cells: values, columnWidth: value },
   ]).flat()
 }
 
@@ -161,7 +161,7 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   )
   const cellsOf = (name: string) => [headingOf(name, title), ...flat.map((row) => cellOf(name, row[name], look, row))]
   const { shown, below } = look.wide
-    ? { shown: all.map((name) => ({ cells: cellsOf(name), room: Number.POSITIVE_INFINITY })), below: [] }
+    ? { shown: all.map((name) => ({ cells: cellsOf(name), columnWidth: Number.POSITIVE_INFINITY })), below: [] }
     : fitted(
         wanted.map((name) => ({ name, cells: cellsOf(name) })),
         look.width,
@@ -207,13 +207,13 @@ interface Column {
   /** The heading, and what each row has. */
   cells: string[]
   /** How wide it is. */
-  room: number
+  columnWidth: number
 }
 
 /** How many lines its longest text needs; none where it has room. */
-function needOf({ cells: [heading = '', ...values], room }: Column): number {
-  if (widthOf([heading, ...values]) <= room) return 0
-  return values.some((value) => value.includes(' ')) ? widthOf(values) / room : 1
+function needOf({ cells: [heading = '', ...values], columnWidth }: Column): number {
+  if (widthOf([heading, ...values]) <= columnWidth) return 0
+  return values.some((value) => value.includes(' ')) ? widthOf(values) / columnWidth : 1
 }
 
 /** The columns for which a line has room. What is left goes, letter by letter, to the text that needs most lines, and then to ids. */
@@ -224,18 +224,20 @@ function fitted(wanted: { name: string; cells: string[] }[], width: number): { s
   for (const [at, { name, cells }] of wanted.entries()) {
     const isWhole = NEXT_ARGUMENTS.test(name) || NEVER_CUT.test(name)
     const [heading = '', ...values] = cells
-    const room = isWhole ? widthOf(cells) : Math.max(heading.length, ...values.map(at === 0 ? longestWord : leastOf))
-    if (at > 0 && room + GAP.length > left) {
+    const columnWidth = isWhole
+      ? widthOf(cells)
+      : Math.max(heading.length, ...values.map(at === 0 ? longestWord : leastOf))
+    if (at > 0 && columnWidth + GAP.length > left) {
       if (NEXT_ARGUMENTS.test(name)) below.push(name)
       continue
     }
-    shown.push({ cells, room })
-    left -= room + GAP.length
+    shown.push({ cells, columnWidth })
+    left -= columnWidth + GAP.length
   }
   for (; left > 0; left--) {
     const [neediest] = shown.toSorted((one, other) => needOf(other) - needOf(one))
     if (!neediest || needOf(neediest) === 0) break
-    neediest.room++
+    neediest.columnWidth++
   }
   return { shown, below }
 }
@@ -243,7 +245,9 @@ function fitted(wanted: { name: string; cells: string[] }[], width: number): { s
 /** The lines of each row, of which words stay whole. */
 function rowsOf(shown: Column[]): string[][] {
   const rows = (shown[0]?.cells ?? []).map((_, row) => {
-    const cells = shown.map(({ cells, room }) => linesOf(cells[row] ?? '', room).map((line) => cut(line, room)))
+    const cells = shown.map(({ cells, columnWidth }) =>
+      linesOf(cells[row] ?? '', columnWidth).map((line) => cut(line, columnWidth)),
+    )
     const height = Math.max(...cells.map(({ length }) => length))
     return Array.from({ length: height }, (_, line) => cells.map((lines) => lines[line] ?? ''))
   })

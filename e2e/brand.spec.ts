@@ -71,7 +71,7 @@ test('a second brand dresses pages, mails and the OpenAPI document, and nothing 
   })
 })
 
-test('B112 door, settings, refusal, progress and mail name the authority to complain to', async ({
+test('B112 the page /delete-account, settings, refusal, progress and mail name the authority to complain to', async ({
   page,
   user,
   operator,

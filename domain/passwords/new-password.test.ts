@@ -29,7 +29,7 @@ const sentenceOf = async (password: string) => {
 }
 
 /** Every way to set a password, and how it answers. */
-const DOORS: Record<string, (user: TestUser, password: string) => Promise<unknown>> = {
+const WAYS: Record<string, (user: TestUser, password: string) => Promise<unknown>> = {
   create: ({ email }, password) =>
     createUser(ctx, { email: `other-${email}`, password, name: 'Ada Lovelace', emailVerified: true }),
   change: async (user, new_password) =>
@@ -43,9 +43,9 @@ const DOORS: Record<string, (user: TestUser, password: string) => Promise<unknow
   command: ({ userId }, password) => setPassword(ctx, { userId, password }),
 }
 
-test.each(Object.entries(DOORS))(
+test.each(Object.entries(WAYS))(
   'B80 %s refuses a common password, a word of the account and a breached one, and takes any other',
-  async (_door, set) => {
+  async (_way, set) => {
     ctx.newPasswords.breaches = { has: async (password) => password === 'stolen from somebody' }
     for (const password of ['PASSWORD', '12345678', 'adalovelace', 'stolen from somebody', 'e\u0301'.repeat(4)]) {
       const outcome = await outcomeOf(set(await givenUser(ctx), password))

@@ -55,7 +55,7 @@ const WAYS: Record<string, () => Promise<unknown>> = {
     acceptOutsideToken(ctx, caller)
     return withdraw(caller, { token: OUTSIDE_TOKEN })
   },
-  async 'mail, with the link of the door'() {
+  async 'mail, with the link of the page /delete-account'() {
     await call({ userId: '' }, 'requestWithdrawal', { body: { email: caller.email } })
     await ctx.settle()
     const [letter] = mailsTo(ctx, caller.email, 'withdrawal-requested')

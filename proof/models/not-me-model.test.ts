@@ -54,7 +54,7 @@ class Story {
   /** The first change that the owner did not make, since the account was last theirs. */
   private theft: { id: string; at: number } | null = null
   /** When the address was last changed or given back. */
-  private unsettledAt: number | null = null
+  private addressChangedAt: number | null = null
   /** The message about the withdrawal that the old address has to receive. */
   private notifiedBy: string | null | undefined
 
@@ -104,8 +104,8 @@ class Story {
         const body = { change_request_id: id, verification_code: codeSentTo(this.ctx, to) }
         const { code } = await this.asThief('verifyEmail', { body })
         if (code !== 'accepted') return
-        this.unsettledAt = this.ctx.clock.now().getTime()
-        if (from === this.owned) this.theft = { id, at: this.unsettledAt }
+        this.addressChangedAt = this.ctx.clock.now().getTime()
+        if (from === this.owned) this.theft = { id, at: this.addressChangedAt }
         return
       }
       case 'resend':
@@ -146,7 +146,7 @@ class Story {
           const asking = { body: { confirmation: 'DELETE_MY_ACCOUNT' } }
           const { data } = await call({ userId: '', token }, 'confirmRequestedWithdrawal', asking)
           // The mailbox may be that of a stranger's account too.
-          if (data.user_id === this.userId) this.expectSettled()
+          if (data.user_id === this.userId) this.expectUndoWindowEnded()
         }
         return
       }
@@ -168,9 +168,9 @@ class Story {
     }
   }
 
-  private expectSettled() {
+  private expectUndoWindowEnded() {
     const now = this.ctx.clock.now().getTime()
-    if (this.unsettledAt !== null) expect(now - this.unsettledAt).toBeGreaterThanOrEqual(7 * day)
+    if (this.addressChangedAt !== null) expect(now - this.addressChangedAt).toBeGreaterThanOrEqual(7 * day)
     this.notifiedBy = null
   }
 
@@ -204,7 +204,7 @@ class Story {
     const asking = { ids: { changeRequestId: id }, body: { new_password: password } }
     const { code, data } = await call({ userId: '', token }, 'undoEmailChange', asking)
     if (code !== 'accepted') return code
-    if (data.status === 'reverted') this.unsettledAt = this.ctx.clock.now().getTime()
+    if (data.status === 'reverted') this.addressChangedAt = this.ctx.clock.now().getTime()
     this.password = password
     this.thiefKnows = by === 'thief' ? password : null
     if ((await emailOf(this.ctx, this.caller)) === this.owned) this.theft = null

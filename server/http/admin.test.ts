@@ -71,7 +71,7 @@ describe('access to the admin API', () => {
   const scopes = Object.keys(SERVICE_SCOPES) as ServiceScope[]
 
   /** The answer of an admin operation to each kind of token. */
-  async function adminDoor(
+  async function answersByToken(
     scope: ServiceScope,
     appId: string,
   ): Promise<Record<string, [token: string | null, code: string]>> {
@@ -121,7 +121,7 @@ describe('access to the admin API', () => {
       const transactionId = name === 'endTransaction' ? await addTransaction(ctx, pending) : ''
       const ids = { externalId: encodeURIComponent(person.externalId), taskId, appId, withdrawalId, transactionId }
       const before = await stateOf(person.userId)
-      for (const [kind, [token, refusal]] of Object.entries(await adminDoor(scope, task.appId))) {
+      for (const [kind, [token, refusal]] of Object.entries(await answersByToken(scope, task.appId))) {
         const { code, status, headers } = await call(service, name, { ids, token })
         const lacksScope = headers.get('WWW-Authenticate')?.includes('insufficient_scope')
         const expected = refusal === 'AUTH_002' ? { status: 403, lacksScope: true } : { status: 401, lacksScope: false }

@@ -44,7 +44,7 @@ test('at most three overrides, each below the package that needs it, and nothing
   expect(Object.keys(product.scripts).filter((name) => /^(?:pre|post)?(?:install|prepare)/.test(name))).toEqual([])
 })
 
-test('nothing but server/pages imports next-auth, so that leaving it touches one room', () => {
+test('nothing but server/pages imports next-auth, so that leaving it touches one folder', () => {
   const users = globSync('{app,server,domain,contract,components,emails,inngest,cli}/**/*.{ts,tsx}').filter((file) =>
     /(?:from |import\(|^import )'next-auth[/']/m.test(readFileSync(file, 'utf8')),
   )

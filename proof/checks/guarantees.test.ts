@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-const ROOMS = '{cli,components,contract,domain,e2e,emails,faults,inngest,lab,prisma,proof,scripts,server}'
-const TESTS = globSync([`${ROOMS}/**/*.{test,spec}.{ts,tsx}`, 'proof/service/*.ts', 'lab/hosts/journeys.ts'])
+const FOLDERS = '{cli,components,contract,domain,e2e,emails,faults,inngest,lab,prisma,proof,scripts,server}'
+const TESTS = globSync([`${FOLDERS}/**/*.{test,spec}.{ts,tsx}`, 'proof/service/*.ts', 'lab/hosts/journeys.ts'])
 
 /** A string right after `test(`, `describe(` or the closing parenthesis of `test.each(…)` and its like. */
 const TITLE = /(?:\b(?:test|it|describe)(?:\.\w+)?|\))\(\s*(['"`])((?:(?!\1).)*)\1/g

@@ -5,13 +5,13 @@ import { expect, test } from 'vitest'
 /** From the ground up, as docs/map.md says it. */
 const ORDER = (/^> (.+)$/m.exec(readFileSync('docs/map.md', 'utf8'))?.[1] ?? '').split(' · ')
 
-/** Lists that are assembled above the rooms. Every other file of domain/ itself lies below them, as limits/ does. */
-const ABOVE_THE_ROOMS = ['domain/due-work.ts', 'domain/notices.ts']
+/** Lists that are assembled above the layers. Every other file of domain/ itself lies below them, as limits/ does. */
+const ABOVE_THE_LAYERS = ['domain/due-work.ts', 'domain/notices.ts']
 
 function heightOf(file: string): number {
-  if (ABOVE_THE_ROOMS.includes(file)) return ORDER.length
-  const room = path.relative('domain', path.dirname(file))
-  return room === '' || room === 'limits' ? 0 : ORDER.indexOf(room)
+  if (ABOVE_THE_LAYERS.includes(file)) return ORDER.length
+  const layer = path.relative('domain', path.dirname(file))
+  return layer === '' || layer === 'limits' ? 0 : ORDER.indexOf(layer)
 }
 
 /** Files of ours by their path, packages by their name. */
@@ -70,18 +70,19 @@ test('each folder imports what design allows it, nothing the laboratory, and tes
 
 const files = globSync('domain/**/*.ts').filter((file) => !file.endsWith('.test.ts'))
 
-test('every room of domain/ has its place in the order of docs/map.md, and the order names no other', () => {
-  const rooms = new Set(files.map((file) => path.relative('domain', path.dirname(file))).filter(Boolean))
-  expect(rooms).toEqual(new Set(ORDER))
+test('every layer of domain/ has its place in the order of docs/map.md, and the order names no other', () => {
+  const layers = new Set(files.map((file) => path.relative('domain', path.dirname(file))).filter(Boolean))
+  expect(layers).toEqual(new Set(ORDER))
 })
 
-test('no file of domain/ imports from a room above its own', () => {
+test('no file of domain/ imports from a layer above its own', () => {
   const up = files.flatMap((file) =>
     importsOf(file)
       .filter((target) => isIn(target, 'domain') && heightOf(`${target}.ts`) > heightOf(file))
       .map((target) => `${file} -> ${target}`),
   )
-  expect(up, 'Move the file to the room that it belongs to, pass a function in, or let a list above assemble.').toEqual(
-    [],
-  )
+  expect(
+    up,
+    'Move the file to the layer that it belongs to, pass a function in, or let a list above assemble.',
+  ).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { type Amount, formatAmount } from '@/contract/amount'
 import { type ShownTask, troubleOf } from '@/contract/tasks'
-import { ACTIONS, ACTORS, labelOf, nameOfEvent, RECEIPTS, resultOf, toLabel, WORDS } from '@/contract/words'
+import { ACTIONS, ACTORS, labelOf, nameOfEvent, RECEIPTS, resultOf, TROUBLES, toLabel, WORDS } from '@/contract/words'
 import { ENGLISH } from '@/server/texts/catalogue'
 
 type Row = Record<string, unknown>
@@ -186,10 +186,11 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
 }
 
 /** What is wrong with a deletion task stands in place of its state, as on the pages; one that its app fetches is never tried. */
-const withTrouble = (row: Row, { now }: Look): Row =>
-  'is_app_disabled' in row
-    ? { ...row, state: troubleOf(row as ShownTask, now) ?? row.state, due_at: row.polls ? null : row.due_at }
-    : row
+function withTrouble(row: Row, { now }: Look): Row {
+  if (!('is_app_disabled' in row)) return row
+  const trouble = troubleOf(row as ShownTask, now)
+  return { ...row, state: trouble ? TROUBLES[trouble] : row.state, due_at: row.polls ? null : row.due_at }
+}
 
 /** What is read as a whole stands below its row. */
 const SENTENCES = ['mend', 'person_reads', 'waits_for']

@@ -3,6 +3,8 @@ import { createTranslator } from 'use-intl/core'
 import type { Data } from '@/contract/define'
 import { AppError, CONFIRMATION, parseIssueMessage } from '@/contract/errors'
 import {
+  countTasks,
+  isUntried,
   type ListedWithdrawal,
   retriedParts,
   type ShownStep,
@@ -54,14 +56,10 @@ function problemOf(withdrawal: ListedWithdrawal): string | null {
   return problemSaid(troublesOfListed(withdrawal), results)
 }
 
-/** Steps begin in a status that people read as work in progress; what was never run waits. */
 function statusOf(shown: ShownStep, tasks: ShownTask[]) {
-  const { step, status, attempts, erased_at, completed_at } = shown
-  const isUntried = attempts === 0 && !erased_at && !completed_at
-  const own = tasks.filter(({ phase }) => phase === step)
-  const counts = { open_tasks: own.filter(isOpen).length, waived_tasks: own.filter(({ waived }) => waived).length }
+  const own = tasks.filter(({ phase }) => phase === shown.step)
   const troubles = troublesSaid(troublesOfStep(shown, tasks))
-  return inWords(WORDS[isUntried ? 'pending' : status], notConfirmed(counts), ...troubles)
+  return inWords(WORDS[isUntried(shown) ? 'pending' : shown.status], notConfirmed(countTasks(own)), ...troubles)
 }
 
 const inWords = (...parts: (string | false | null | undefined)[]) => parts.filter(Boolean).join(', ')

@@ -134,6 +134,16 @@ export function retriedParts(withdrawal: ShownWithdrawal) {
 /** Whether a deletion waits for a task that fails, or for one of which the operator has to decide. */
 export const holdsUp = (task: ShownTask) => isFailing(task) || task.state === 'present'
 
+/** Steps begin in a status that people read as work in progress; what was never run waits. */
+export const isUntried = ({ attempts, erased_at, completed_at }: ShownStep) =>
+  attempts === 0 && erased_at === null && completed_at === null
+
+/** The tasks of one step, counted as a withdrawal counts all of its own. */
+export const countTasks = (tasks: readonly ShownTask[]) => ({
+  open_tasks: tasks.filter(isOpen).length,
+  waived_tasks: tasks.filter(({ waived }) => waived).length,
+})
+
 /** A step fails where its own part does, or one of its tasks. Once its own part is done its error is that of its tasks. */
 export function troublesOfStep(shown: ShownStep, tasks: readonly ShownTask[]): Troubles {
   const { step, completed_at, erased_at, last_error, is_overdue } = shown
@@ -151,25 +161,22 @@ export const troublesOfListedStep = ({ last_error, is_overdue }: ShownStep): Tro
   late: is_overdue,
 })
 
+const troublesWith = (is_past_due: boolean, ofSteps: readonly Troubles[]): Troubles => ({
+  past_due: is_past_due,
+  failing: ofSteps.some(({ failing }) => failing),
+  late: ofSteps.some(({ late }) => late),
+})
+
 /** Those of its open steps; a list has no others. */
-export function troublesOfListed({ is_past_due, deletion_steps }: ListedWithdrawal): Troubles {
-  const troubles = deletion_steps.map(troublesOfListedStep)
-  return {
-    past_due: is_past_due,
-    failing: troubles.some(({ failing }) => failing),
-    late: troubles.some(({ late }) => late),
-  }
-}
+export const troublesOfListed = ({ is_past_due, deletion_steps }: ListedWithdrawal) =>
+  troublesWith(is_past_due, deletion_steps.map(troublesOfListedStep))
 
 /** Those of its steps. An event that is not delivered holds nothing up. */
-export function troublesOfWithdrawal({ is_past_due, deletion_steps, tasks }: ShownWithdrawal): Troubles {
-  const troubles = deletion_steps.map((step) => troublesOfStep(step, tasks))
-  return {
-    past_due: is_past_due,
-    failing: troubles.some(({ failing }) => failing),
-    late: troubles.some(({ late }) => late),
-  }
-}
+export const troublesOfWithdrawal = ({ is_past_due, deletion_steps, tasks }: ShownWithdrawal) =>
+  troublesWith(
+    is_past_due,
+    deletion_steps.map((step) => troublesOfStep(step, tasks)),
+  )
 
 /** What the adopter's product has recorded; a pending one holds a withdrawal back. */
 export const shownTransaction = z.object({

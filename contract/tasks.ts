@@ -3,7 +3,7 @@ import { contract, FOR_SERVICES, isStorable, STORABLE } from './define'
 import { dateOrTime, isoDateTime, isWaived, maxLength, minLength, waiveReason } from './fields'
 import { MAX_REPORT_BYTES } from './vocabulary'
 import { STEPS } from './withdrawal'
-import { TROUBLES } from './words'
+import type { Trouble } from './words'
 
 /** The states of a deletion task. `unconfirmed`: its absence check is open. `present`: the operator has to decide. */
 export const TASK_STATES = ['pending', 'calling', 'accepted', 'unconfirmed', 'present', 'completed', 'waived'] as const
@@ -83,11 +83,10 @@ export const isLeft = ({ polls, state, due_at }: ShownTask, now: Date) =>
   polls && state === 'pending' && due_at !== null && Date.parse(due_at) <= now.getTime()
 
 /** What is wrong with a deletion task, before its state. */
-export type TaskTrouble = 'Not fetched' | 'App is disabled' | typeof TROUBLES.failing
-export function troubleOf(task: ShownTask, now: Date): TaskTrouble | null {
-  if (isLeft(task, now)) return 'Not fetched'
-  if (task.is_app_disabled && isOpen(task)) return 'App is disabled'
-  return isFailing(task) && task.state !== 'calling' ? TROUBLES.failing : null
+export function troubleOf(task: ShownTask, now: Date): Trouble | null {
+  if (isLeft(task, now)) return 'not_fetched'
+  if (task.is_app_disabled && isOpen(task)) return 'app_disabled'
+  return isFailing(task) && task.state !== 'calling' ? 'failing' : null
 }
 
 /** The answer of an application to an absence check; nothing else counts as an answer. */

@@ -140,7 +140,14 @@ export const WORDS: Record<string, string> = {
 }
 
 /** What is wrong with an app, a deletion, a step or a task, the worst first. `late` is later than planned, `past_due` later than the law allows. */
-export const TROUBLES = { past_due: 'Past due', failing: 'Failing', late: 'Late', disabled: 'Disabled' } as const
+export const TROUBLES = {
+  past_due: 'Past due',
+  failing: 'Failing',
+  late: 'Late',
+  disabled: 'Disabled',
+  not_fetched: 'Not fetched',
+  app_disabled: 'App is disabled',
+} as const
 export type Trouble = keyof typeof TROUBLES
 export type Troubles = { [Name in Trouble]?: unknown }
 
@@ -184,6 +191,10 @@ export const RECEIPTS = { acceptance: 'the request', completion: 'the completion
 
 export const count = (number: number, noun: string) =>
   `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
+
+const LIST = new Intl.ListFormat('en')
+/** “Mail, Shop, and Wiki” */
+export const listOf = (names: readonly string[]) => LIST.format(names)
 
 /** “unknown”, “7” or “10,000+” */
 export function capped(number: number | null, max = Number.POSITIVE_INFINITY): string {

@@ -1,7 +1,7 @@
 import { NeedsAttention } from '@/components/admin/needs-attention'
 import { Numbers } from '@/components/admin/numbers'
 import { Part, Unread } from '@/components/admin/part'
-import { TaskTable, taskApp } from '@/components/admin/task-table'
+import { TaskTable } from '@/components/admin/task-table'
 import { listApps } from '@/domain/applications/manage'
 import { groupTroubles, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { currentHealth } from '@/server/watch/health'
@@ -31,7 +31,7 @@ export default async function OperationsPage() {
       {(!tasks || others.length > 0) && (
         <Part title="Other deletion tasks" description={tasks?.is_cut && 'There are more than are shown.'}>
           {tasks ? (
-            <TaskTable label="Other deletion tasks" tasks={others} fields={{ name: taskApp, withdrawal_id: true }} />
+            <TaskTable label="Other deletion tasks" tasks={others} fields={{ name: true, withdrawal_id: true }} />
           ) : (
             <Unread />
           )}

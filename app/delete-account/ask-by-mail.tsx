@@ -1,6 +1,4 @@
-import { MailCheck } from 'lucide-react'
 import { Alert } from '@/components/ui/alert'
-import { bold } from '@/components/ui/bold'
 import { buttonStyle } from '@/components/ui/button-style'
 import { Card, CardBody } from '@/components/ui/card'
 import { EmailField } from '@/components/ui/field'
@@ -8,6 +6,7 @@ import { linkTo } from '@/components/ui/link-to'
 import { MAX_ADDRESS_LENGTH } from '@/contract/address'
 import { type OUTCOMES, typedAddress } from '@/server/pages/ask-for-deletion'
 import { pageTexts } from '@/server/pages/language'
+import { RequestSent } from './request-sent'
 
 interface AskByMailProps {
   /** The outcome of the form, if it was sent. */
@@ -25,11 +24,11 @@ async function problemText(outcome: Exclude<AskByMailProps['outcome'], 'sent' | 
   return typed ? (await pageTexts('Errors'))('rules.incompleteEmail') : (await pageTexts('SignIn'))('emailMissing')
 }
 
-/** Explains how to ask, and shows the form. The answer is the same for every address. */
+/** Explains how to ask, and shows the form. */
 export async function AskByMail({ outcome, isAgain, isSignedIn, language }: AskByMailProps) {
   const t = await pageTexts('DeletionPage')
   const typed = outcome || isAgain ? await typedAddress() : undefined
-  if (outcome === 'sent') return <Sent language={language} typed={typed} />
+  if (outcome === 'sent') return <RequestSent language={language} typed={typed} />
   const error = outcome && (await problemText(outcome, typed))
   return (
     <Card>
@@ -63,33 +62,6 @@ export async function AskByMail({ outcome, isAgain, isSignedIn, language }: AskB
           {!isSignedIn && <p>{t.rich('signIn', { link: linkTo('/settings/withdraw') })}</p>}
         </div>
       </CardBody>
-    </Card>
-  )
-}
-
-async function Sent({ language, typed }: { language: string; typed: string | undefined }) {
-  const t = await pageTexts('DeletionPage')
-  return (
-    <Card className="space-y-2 p-card sm:p-6">
-      <span className="grid size-11 place-items-center rounded-full bg-accent-soft text-accent">
-        <MailCheck className="size-5" aria-hidden />
-      </span>
-      {/* Without a script nothing else tells a screen reader what has come. */}
-      {/* biome-ignore lint/a11y/noAutofocus: it is the answer to the form */}
-      <h2 tabIndex={-1} autoFocus className="pt-3 font-semibold text-xl leading-7 tracking-[-0.02em] outline-none">
-        {t('sentTitle')}
-      </h2>
-      {typed && <p className="text-ink-muted">{t.rich('typed', { email: () => bold(typed) })}</p>}
-      <p className="text-ink-muted">{t('sentText')}</p>
-      <p className="text-ink-muted text-sm">{t('sentHint')}</p>
-      <p className="pt-3">
-        <a
-          href={`/delete-account?again=1&language=${language}#request`}
-          className={buttonStyle({ variant: 'secondary', className: 'w-full sm:w-auto' })}
-        >
-          {t('again')}
-        </a>
-      </p>
     </Card>
   )
 }

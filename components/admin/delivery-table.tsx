@@ -3,7 +3,7 @@ import { type ShownDelivery, shownDelivery } from '@/contract/operator'
 import { nameOfEvent, resultOf } from '@/contract/words'
 import { RelativeTime } from '../ui/relative-time'
 import { Attempts } from './attempts'
-import { AppLink, type Fields, Word } from './drawn'
+import { AppLink, Word } from './drawn'
 import { TablePart } from './part'
 
 interface DeliveryTableProps {
@@ -15,14 +15,12 @@ interface DeliveryTableProps {
   aside?: ReactNode
 }
 
-const APP: Fields<typeof shownDelivery> = {
+const appName = ({ app_id, app_name }: ShownDelivery) => (
   // A name of one word stays whole beside a long text.
-  app_name: ({ app_id, app_name }) => (
-    <div className="@2xl:min-w-24">
-      <AppLink id={app_id} name={app_name} />
-    </div>
-  ),
-}
+  <div className="@2xl:min-w-24">
+    <AppLink id={app_id} name={app_name} />
+  </div>
+)
 
 function answerOf({ last_error, last_status, took_ms }: ShownDelivery): string | null {
   const answer = last_error ?? (last_status ? `HTTP ${last_status}` : null)
@@ -51,7 +49,7 @@ export const DeliveryTable = ({
           <span className="block font-mono font-normal text-ink-muted @4xl:whitespace-nowrap">{event_id}</span>
         </>
       ),
-      ...(namesApp && APP),
+      app_name: namesApp && appName,
       created_at: ({ created_at }) => <RelativeTime dateTime={created_at} />,
       status: (row) => (
         <>

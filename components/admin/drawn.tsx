@@ -1,10 +1,8 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as z from 'zod'
-import type { ShownStep, shownAudit } from '@/contract/operator'
 import {
   ACTIONS,
-  ACTORS,
   capped,
   labelOf,
   notConfirmed,
@@ -18,17 +16,16 @@ import { Badge } from '../ui/badge'
 import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
-import { idLink, mono } from './id-link'
-import type { Tried } from './operator-button'
+import { idLink } from './id-link'
 import { StepName } from './step-texts'
 import { TONES, TROUBLE_TONES } from './words'
 
 export type Row<Contract extends z.ZodObject> = z.input<Contract>
 
-/** The fields to show, in this order; a function shows what the contract does not say. */
-export type Fields<Contract extends z.ZodObject> = {
-  [Field in keyof Row<Contract>]?: true | ((row: Row<Contract>) => ReactNode)
-}
+/** Whether a field is shown; a function shows what the contract does not say. */
+type Own<Contract extends z.ZodObject> = boolean | ((row: Row<Contract>) => ReactNode)
+/** The fields to show, in this order. */
+export type Fields<Contract extends z.ZodObject> = { [Field in keyof Row<Contract>]?: Own<Contract> }
 
 /** Whether there is anything to show. */
 export const hasValue = (value: ReactNode) => value != null && value !== false
@@ -42,11 +39,13 @@ interface Drawn<Contract extends z.ZodObject> {
 
 /** The label of each field, and how its value is shown. */
 export const drawn = <Contract extends z.ZodObject>(contract: Contract, fields: Fields<Contract>): Drawn<Contract>[] =>
-  Object.entries<true | ((row: Row<Contract>) => ReactNode) | undefined>(fields).map(([field, own]) => ({
-    field,
-    label: contract.shape[field]?.meta()?.title ?? labelOf(field),
-    draw: typeof own === 'function' ? own : (row) => show(field, contract.shape[field], row[field]),
-  }))
+  Object.entries<Own<Contract> | undefined>(fields)
+    .filter(([, own]) => own)
+    .map(([field, own]) => ({
+      field,
+      label: contract.shape[field]?.meta()?.title ?? labelOf(field),
+      draw: typeof own === 'function' ? own : (row) => show(field, contract.shape[field], row),
+    }))
 
 /** Its host says where it leads. A row that the product wrote itself may have any text. */
 const outsideLink = (url: string) =>
@@ -64,28 +63,29 @@ const stepName = (step: string) => (
   </span>
 )
 /** The fields whose text is more than itself. */
-const TEXTS: Record<string, (text: string) => ReactNode> = {
+const TEXTS: Record<string, (text: string, row: Record<string, unknown>) => ReactNode> = {
   action: (action) => ACTIONS[action] ?? toLabel(action),
-  subject_id: mono,
   kind: toLabel,
-  last_error: mono,
+  name: (name, { app_id: id }) => (typeof id === 'string' ? <AppLink id={id} name={name} /> : name),
   phase: stepName,
+  role: toLabel,
   step: stepName,
   url: outsideLink,
   user_id: idLink('users'),
   withdrawal_id: idLink('withdrawals'),
 }
 
-function show(field: string, schema: unknown, value: unknown): ReactNode {
+function show(field: string, schema: unknown, row: Record<string, unknown>): ReactNode {
+  const value = row[field]
   if (value === null || value === undefined) return null
-  if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) return show(field, schema.unwrap(), value)
+  if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) return show(field, schema.unwrap(), row)
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
   if (typeof value === 'number') return value.toLocaleString('en')
   if (Array.isArray(value)) return value.join(', ') || null
   const text = String(value)
   if (schema instanceof z.ZodISODateTime) return <LocalTime dateTime={text} format="short" />
   const own = TEXTS[field]
-  if (own) return own(text)
+  if (own) return own(text, row)
   return schema instanceof z.ZodEnum ? <Word of={text} /> : text
 }
 
@@ -125,33 +125,6 @@ export function StateOf({ state, tasks }: { state: string; tasks: Parameters<typ
 }
 
 export const NotConfirmed = ({ children }: { children: string }) => <Badge tone="warning">{children}</Badge>
-
-/** For a retry of what a step does by itself. */
-export const triedStep = ({ step, attempts, last_error, due_at }: ShownStep): Tried => ({
-  id: step,
-  name: <StepName step={step} />,
-  attempts,
-  last_error,
-  due_at,
-})
-
-/** The columns of an audit log, as this operator reads it. */
-export const auditFor = (readerId: string): Fields<typeof shownAudit> => ({
-  action: true,
-  subject_id: true,
-  at: true,
-  actor: ({ actor, service_token_id: token, service_name: service, operator_id: operator }) =>
-    operator === readerId ? (
-      'You'
-    ) : (
-      <>
-        {operator && actor === 'operator' ? 'Operator' : (ACTORS[actor] ?? toLabel(actor))}{' '}
-        {token && <span className="block">{service ?? token}</span>}
-        {operator && <span className="block">{idLink('users')(operator)}</span>}
-      </>
-    ),
-  requested_by: true,
-})
 
 /** A badge for each thing that is wrong; beside a name it makes the line no higher. */
 export const TroubleBadges = ({ of }: { of: Troubles }) =>

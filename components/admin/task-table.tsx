@@ -1,13 +1,16 @@
 import { isFailing, isOpen, type ShownTask, shownTask, troubleOf } from '@/contract/tasks'
+import { TROUBLES } from '@/contract/words'
 import { Badge } from '../ui/badge'
 import { LocalTime } from '../ui/local-time'
 import { WaivedBecause } from '../withdrawal/applications'
 import { Attempts, WaitsFor } from './attempts'
 import { Command } from './command'
-import { AppLink, type Fields, Word } from './drawn'
-import { Retry, type Tried } from './operator-button'
+import { type Fields, Word } from './drawn'
+import { Retry } from './retry'
 import { Table } from './table'
+import { triedTask } from './tried'
 import { WaiveButton } from './waive-button'
+import { TROUBLE_TONES } from './words'
 
 interface TaskTableProps {
   label: string
@@ -28,7 +31,7 @@ export const TaskTable = ({ label, tasks, fields }: TaskTableProps) => (
       // Nearly every task belongs to this step.
       fields={{
         ...fields,
-        ...(tasks.some(({ phase }) => phase !== 'third_party_integrations') && { phase: true as const }),
+        phase: tasks.some(({ phase }) => phase !== 'third_party_integrations'),
         state: (task) => <TaskState task={task} />,
       }}
       actions={(task) => {
@@ -78,31 +81,9 @@ export function RetryTasks({ tasks, of: name }: { tasks: readonly ShownTask[]; o
   )
 }
 
-/** Nothing tries a task whose application asks for it. */
-export const triedTask = ({
-  task_id: id,
-  name,
-  is_app_disabled,
-  attempts,
-  last_error,
-  due_at,
-  polls,
-}: ShownTask): Tried => ({
-  id,
-  name,
-  attempts,
-  last_error,
-  due_at: polls ? null : due_at,
-  is_disabled: is_app_disabled,
-})
-
-export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} name={name} />
-
-const TROUBLE_TONES = { 'Not fetched': 'warning', 'App is disabled': 'warning', Failing: 'danger' } as const
-
 function TaskBadge({ task }: { task: ShownTask }) {
   const trouble = troubleOf(task, new Date())
-  return trouble ? <Badge tone={TROUBLE_TONES[trouble]}>{trouble}</Badge> : <Word of={task.state} />
+  return trouble ? <Badge tone={TROUBLE_TONES[trouble]}>{TROUBLES[trouble]}</Badge> : <Word of={task.state} />
 }
 
 function TaskState({ task }: { task: ShownTask }) {

@@ -15,10 +15,14 @@ export const TONES = {
   waived: 'neutral',
 } as const
 
-export const TROUBLE_TONES = { past_due: 'danger', failing: 'danger', late: 'warning', disabled: 'warning' } as const
-
-export const attemptsOf = (tried: readonly { attempts: number }[]) =>
-  tried.reduce((sum, { attempts }) => sum + attempts, 0)
+export const TROUBLE_TONES = {
+  past_due: 'danger',
+  failing: 'danger',
+  late: 'warning',
+  disabled: 'warning',
+  not_fetched: 'warning',
+  app_disabled: 'warning',
+} as const
 
 /** What to do where an application, or a step, fails. */
 export const TRIES_ITSELF = 'It is tried again by itself; once the cause is fixed, a retry tries it at once.'

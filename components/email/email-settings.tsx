@@ -10,12 +10,13 @@ import { Badge } from '../ui/badge'
 import { Card, CardBody } from '../ui/card'
 import { CardHeader } from '../ui/card-header'
 import { LocalTime } from '../ui/local-time'
+import { AddressChoices } from './address-choices'
 import { ChangeEmailForm } from './change-email-form'
 import { type EmailStatus, isSameAddress, type Pending, pendingOf, useEmailStatus } from './email-status'
 import { useMailedLink } from './mailed-link'
 import { type Notice, NoticeAlert, noticeBetween, type Outcome } from './notice'
 import { PendingChange } from './pending-change'
-import { Choices, VerifyOwnAddress } from './verify-own-address'
+import { VerifyOwnAddress } from './verify-own-address'
 
 interface EmailSettingsProps {
   userId: string
@@ -123,7 +124,7 @@ export function EmailSettings(props: EmailSettingsProps) {
           <VerifyOwnAddress userId={userId} email={email} ways={ways} onSent={onSent} onCancel={() => open(null)} />
         )}
         {!shown && !opened && (
-          <Choices
+          <AddressChoices
             userId={userId}
             email={email}
             ways={ways}

@@ -3,80 +3,15 @@
 import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
-import type { Answer } from '@/contract/define'
-import type { changeEmail } from '@/contract/email'
 import { RULES } from '@/contract/errors'
-import { ConfirmIdentity, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
-import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
-import { preloadContract } from '../api/load-contract'
-import { PressError } from '../api/press-error'
+import { ConfirmIdentity, useProvenSubmit } from '../access/confirm-identity'
+import { useErrorTexts } from '../api/error-texts'
 import { Form } from '../forms/form'
-import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { CardBody, CardFooter } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
-import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { waysToChange } from './change-email-form'
-import { useChangeEmail } from './email-calls'
-
-interface OwnAddress {
-  userId: string
-  email: string
-  ways: WaysToConfirm
-  onSent: (answer: Answer<typeof changeEmail>) => void
-}
-
-/** Sends a code to the address that the account has already. */
-function useVerifyOwn({ userId, email, ways, onSent }: OwnAddress, onError?: (error: unknown) => void) {
-  const { refresh } = useHost()
-  const send = useChangeEmail(userId, {
-    onSuccess: onSent,
-    onError: (error) => {
-      onError?.(error)
-      if (needsFreshSignIn(error)) refresh()
-    },
-  })
-  const sendWith = (password?: string) =>
-    send.mutate({
-      new_email: email,
-      ...(ways.hasPassword ? { current_password: password } : { reauthentication: 'fresh_sign_in' }),
-    })
-  return { send, sendWith }
-}
-
-interface ChoicesProps extends OwnAddress {
-  /** The address is not verified, or its mailbox takes no mail. */
-  needsProof: boolean
-  /** The form was closed, so that its button is gone. */
-  takesFocus: boolean
-  onAsk: (what: 'change' | 'verification') => void
-}
-
-/** What a person can do about the address. */
-export function Choices({ needsProof, takesFocus, onAsk, ...own }: ChoicesProps) {
-  const t = useTranslations('EmailSettings')
-  const { send, sendWith } = useVerifyOwn(own)
-  const change = useFocusOnMount<HTMLButtonElement>(takesFocus)
-  const asksFirst = own.ways.hasPassword || !own.ways.confirmedUntil
-  return (
-    <CardFooter className="justify-end">
-      <PressError error={send.error} />
-      {needsProof && (
-        <Button
-          className="w-full sm:w-auto"
-          isPending={send.isPending}
-          onFocus={preloadContract}
-          onClick={() => (asksFirst ? onAsk('verification') : sendWith())}
-        >
-          {t('verifyOwn')}
-        </Button>
-      )}
-      <Button ref={change} variant="secondary" className="w-full sm:w-auto" onClick={() => onAsk('change')}>
-        {t('changeTitle')}
-      </Button>
-    </CardFooter>
-  )
-}
+import { type OwnAddress, useVerifyOwn } from './use-verify-own'
 
 /** Asks for what the service wants to see before it sends a code to the own address. */
 export function VerifyOwnAddress({ onCancel, ...own }: OwnAddress & { onCancel: () => void }) {

@@ -12,8 +12,8 @@ import { endOfLink } from './link-secret'
 
 interface OpenLink<Secret> {
   secret: Secret
-  /** Says that the link no longer works. */
-  end: () => void
+  /** Says that the link no longer works, where the error says so; returns whether it did. */
+  endIf: (error: unknown) => boolean
   readAgain: () => Promise<unknown>
   isReading: boolean
   /** Whether the shown data may be out of date, because it could not be read again. */
@@ -65,7 +65,10 @@ export function LinkPage<Secret, Facts>(props: LinkPageProps<Secret, Facts>) {
   if (secret && data)
     return children(data, {
       secret,
-      end: () => setHasEnded(true),
+      endIf: (failed) => {
+        if (isRefused(failed)) setHasEnded(true)
+        return isRefused(failed)
+      },
       readAgain: () => refetch(),
       isReading: isFetching,
       isStale: error !== null,

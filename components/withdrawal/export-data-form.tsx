@@ -1,19 +1,14 @@
 'use client'
 
-import { useMutation } from '@tanstack/react-query'
-import { useRouter } from 'next/navigation'
-import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
-import { noAnswer, RULES } from '@/contract/errors'
-import { ConfirmIdentity, needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
-import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
-import { call } from '../api/load-contract'
+import { RULES } from '@/contract/errors'
+import { ConfirmIdentity, needsPassword, type WaysToConfirm } from '../access/confirm-identity'
+import { useErrorTexts } from '../api/error-texts'
 import { FormCard } from '../forms/form-card'
-import { signInAgain } from '../session/sign-in-again'
 import { Alert } from '../ui/alert'
 import { Announcement } from '../ui/announcement'
-import { saveFile } from '../ui/save-file'
 import { textLink } from '../ui/text-link'
+import { useExportData } from './use-export-data'
 
 /** The provider leads back to the page of the deletion, which asks for the same proof and leads on. */
 const YOUR_DATA = '/settings/data'
@@ -26,36 +21,10 @@ interface ExportDataFormProps {
   isBeforeDeletion: boolean
 }
 
-interface Values {
-  current_password: string
-}
-
 export function ExportDataForm({ userId, email, ways, isBeforeDeletion }: ExportDataFormProps) {
   const t = useTranslations('YourData')
-  const { fieldOf, showError } = useErrorTexts()
-  const router = useRouter()
-  const asksPassword = needsPassword(ways)
-  const form = useForm<Values>({ defaultValues: { current_password: '' } })
-  const { errors } = form.formState
-  const download = useMutation({
-    mutationFn: async ({ current_password }: Values) => {
-      if (asksPassword) await signInAgain(userId, current_password)
-      const response = await call('exportData', { userId })
-      // A download that breaks off is no file.
-      const content = await response.blob().catch(() => {
-        throw noAnswer()
-      })
-      saveFile(content, nameOf(response))
-    },
-    // The file would stay in memory.
-    gcTime: 0,
-    onSuccess: () => form.reset(),
-    onError: (error) => {
-      showError(form, error)
-      if (needsFreshSignIn(error)) router.refresh()
-    },
-  })
-  const submit = useProvenSubmit(form, ways, download.mutate)
+  const { fieldOf } = useErrorTexts()
+  const { form, submit, download } = useExportData(userId, ways)
   return (
     <div className="space-y-6">
       {download.isSuccess && (
@@ -72,7 +41,7 @@ export function ExportDataForm({ userId, email, ways, isBeforeDeletion }: Export
       <FormCard
         title={t('formTitle')}
         description={t('text')}
-        error={errors.root?.message}
+        error={form.formState.errors.root?.message}
         note={t('note')}
         submit={t('submit')}
         isPending={download.isPending}
@@ -86,12 +55,9 @@ export function ExportDataForm({ userId, email, ways, isBeforeDeletion }: Export
           hint={t('identityHint')}
           values={() => ({})}
           comesBackTo={isBeforeDeletion ? `${YOUR_DATA}?before=deletion` : YOUR_DATA}
-          password={fieldOf(form, 'current_password', { required: asksPassword && RULES.currentPassword })}
+          password={fieldOf(form, 'current_password', { required: needsPassword(ways) && RULES.currentPassword })}
         />
       </FormCard>
     </div>
   )
 }
-
-const nameOf = ({ headers }: Response) =>
-  /filename="([\w.-]+)"/.exec(headers.get('Content-Disposition') ?? '')?.[1] ?? 'account-data.zip'

@@ -112,20 +112,20 @@ export function lookIn(wording: Wording, { brand, appUrl, supportEmail }: Messag
 }
 
 const letterIn =
-  (wording: Wording, isNamed: boolean) =>
+  (wording: Wording, userName: string) =>
   <Name extends LetterName, Props extends LetterProps<Name>>(
     name: Name,
     template: (props: Props & LetterProps<Name>) => ReactNode,
-    values: Values<Props>,
+    values: Omit<Values<Props>, 'userName'>,
     choices: Choices<Props>,
     subject: Letter['subject'] = 'subject',
   ): Letter => ({
     name,
     subject,
-    values,
+    values: { userName, ...values },
     choices,
     files: [],
-    isNamed,
+    isNamed: userName !== '',
     // A text becomes a slot only here.
     toElement: (look, texts) =>
       createElement(template, { look, t: textsOf(wording, name), ...texts, ...choices } as unknown as Props),
@@ -134,134 +134,148 @@ const letterIn =
 /** Stands for what is not known, as the address of a call of the operator command. */
 const UNKNOWN = '–'
 
-/** What each kind of message says: the letter, its values as texts, and what it branches on. */
-export function letterOf(message: Message, wording: Wording, settings: MessageSettings): Letter {
-  const { appUrl, settingsUrl, hasPasswordSignIn, authority } = settings
-  const { language } = wording
+/** What the letters of one message are written with. */
+function penFor(message: Message, wording: Wording, settings: MessageSettings) {
   const userName = 'userName' in message ? displayName(message.userName) : ''
-  const time = (date: Date) => utcIn(language, date)
-  const from = (at: Date, { ipAddress, userAgent }: Origin) => ({
-    at: time(at),
-    device: userAgent === '' ? UNKNOWN : deviceIn(wording, userAgent),
-    ipAddress: ipAddress || UNKNOWN,
-  })
-  const linkIn = (link: NotMeLink | null) => ({ notMeUrl: link?.url ?? '', notMeUntil: link ? time(link.until) : '' })
-  const heldIn = (until: Date | null) => ({ heldUntil: until ? time(until) : '' })
-  /** Of a link that works once. */
-  const onceIn = ({ link, requestedAt, endsAt }: { link: string; requestedAt: Date; endsAt: Date }) => ({
-    link,
-    endsAt: time(endsAt),
-    validity: validityIn(wording, endsAt.getTime() - requestedAt.getTime()),
-  })
-  const letter = letterIn(wording, userName !== '')
-  switch (message.template) {
-    case 'verify-new-email': {
-      const { isOwn, currentEmail, newEmail, code, link, validUntil, firstMethod } = message
-      const validity = validityIn(wording, message.validMs)
-      const values = { userName, currentEmail, newEmail, code, link, validity, until: time(validUntil) }
-      const subject = isOwn ? 'subjectOwn' : 'subject'
-      return letter('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
-    }
-    case 'email-changed': {
-      const { hasPassword, oldEmail, newEmail, notMe } = message
-      const values = { userName, oldEmail, newEmail, ...from(message.changedAt, message), ...linkIn(notMe) }
-      return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
-    }
-    case 'email-changed-unproven': {
-      const { oldEmail, newEmailMasked, changedAt } = message
-      return letter('emailChanged', EmailChangedUnproven, { oldEmail, newEmailMasked, changedAt: time(changedAt) }, {})
-    }
-    case 'email-change-requested': {
-      const { hasPassword, currentEmail, newEmailMasked, requestedAt, notMe } = message
-      const values = { userName, currentEmail, newEmailMasked, ...from(requestedAt, message), ...linkIn(notMe) }
-      const isAlike = maskAddress(currentEmail) === newEmailMasked
-      return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword, isAlike })
-    }
-    case 'email-reverted': {
-      const { to, email, newEmail, hasPassword, outcome, heldUntil } = message
-      const values = { userName, email, newEmail, ...heldIn(heldUntil), ...from(message.revertedAt, message) }
-      const choices = { to, outcome, hasPassword, isHeld: heldUntil !== null }
-      const subject = outcome === 'stopped' ? 'subjectStopped' : 'subject'
-      return letter('emailReverted', EmailReverted, values, choices, subject)
-    }
-    case 'password-changed': {
-      const resetUrl = `${appUrl}/forgot-password`
-      const values = { userName, ...from(message.changedAt, message), resetUrl }
-      const { keepsBrowser } = message
-      return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn, keepsBrowser })
-    }
-    case 'new-device': {
-      const { hasPassword, signedInAt, details } = message
-      const device = details ? deviceIn(wording, details.userAgent) : ''
-      const link = linkIn(details?.notMe ?? null)
-      const values = { userName, count: '1', signedInAt: time(signedInAt), device, ipAddress: details?.ipAddress ?? '' }
-      const choices = { tells: 'one', hasPassword, hasDetails: details !== null, hasLink: details !== null } as const
-      return letter('newDevice', NewDevice, { ...values, ...link }, choices)
-    }
-    case 'new-devices': {
-      const { hasPassword, signIns, more, firstAt, lastAt, notMe } = message
-      const named = signIns.map(({ userAgent, ipAddress }) => `${deviceIn(wording, userAgent)}, ${ipAddress}`)
-      const rest = more > 0 ? [textsOf(wording, 'newDevice')('more', { count: String(more) })] : []
-      const device = [...named, ...rest].join('; ')
-      const count = String(signIns.length + more)
-      const signedInAt = `${time(firstAt)} – ${time(lastAt)}`
-      const values = { userName, count, signedInAt, device, ipAddress: '', ...linkIn(notMe) }
-      const choices = { tells: 'many', hasPassword, hasDetails: signIns.length > 0, hasLink: notMe !== null } as const
-      return letter('newDevice', NewDevice, values, choices, 'subjectMany')
-    }
-    case 'password-reset': {
-      const values = { userName, ...onceIn(message), ...from(message.requestedAt, message) }
-      return letter('passwordReset', PasswordReset, values, {})
-    }
-    case 'no-password-to-reset': {
-      const { provider, requestedAt } = message
-      const signInUrl = settingsUrl ?? `${appUrl}/sign-in`
-      const values = { userName, provider: provider ?? '', signInUrl, ...from(requestedAt, message) }
-      return letter('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
-    }
-    case 'withdrawal-requested': {
-      const values = { userName, ...onceIn(message), ...from(message.requestedAt, message) }
-      return letter('withdrawalRequested', WithdrawalRequested, values, {})
-    }
-    case 'withdrawal-by-sign-in': {
-      const { settingsUrl, heldUntil, requestedAt } = message
-      const values = { userName, settingsUrl, ...heldIn(heldUntil), ...from(requestedAt, message) }
-      const isHeld = heldUntil !== null
-      return letter('withdrawalBySignIn', WithdrawalBySignIn, values, { isHeld }, isHeld ? 'subjectHeld' : 'subject')
-    }
-    case 'undo-before-withdrawal': {
-      const { notMe, changedAt, requestedAt } = message
-      const link = { notMeUrl: notMe.url, notMeUntil: time(notMe.until) }
-      const values = { userName, changedAt: time(changedAt), ...link, ...from(requestedAt, message) }
-      return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, values, {})
-    }
-    case 'data-exported': {
-      const { hasPassword, exportedAt, settingsUrl } = message
-      const values = { userName, ...from(exportedAt, message), settingsUrl }
-      return letter('dataExported', DataExported, values, { hasPassword })
-    }
-    case 'access-token-created': {
-      const { hasPassword, createdAt, tokenName, scopes, expiresAt, tokensUrl } = message
-      const values = {
-        ...{ userName, tokensUrl, worksUntil: time(expiresAt), ...from(createdAt, message) },
-        tokenName: displayName(tokenName) || UNKNOWN,
-        permissions: scopes.map((scope) => scopeIn(wording, scope)).join(' · '),
-      }
-      return letter('accessTokenCreated', AccessTokenCreated, values, { hasPassword })
-    }
-    case 'account-withdrawal-started': {
-      const { progressUrl, receipt } = message
-      const facts = withdrawalIn(wording, message, authority)
-      const values = { userName, ...facts.values, progressUrl, checkUrl: `${appUrl}/receipt` }
-      const choices = { ...facts.choices, hasReceipt: receipt !== null }
-      const files = receipt === null ? [] : [{ name: RECEIPT_FILE.name, type: RECEIPT_FILE.type, content: receipt }]
-      return { ...letter('accountWithdrawalStarted', AccountWithdrawalStarted, values, choices), files }
-    }
-    case 'account-withdrawal-told': {
-      const { values, choices } = withdrawalIn(wording, message, authority)
-      return letter('accountWithdrawalTold', AccountWithdrawalTold, { userName, ...values }, choices)
-    }
+  const time = (date: Date) => utcIn(wording.language, date)
+  return {
+    wording,
+    settings,
+    time,
+    letter: letterIn(wording, userName),
+    from: (at: Date, { ipAddress, userAgent }: Origin) => ({
+      at: time(at),
+      device: userAgent === '' ? UNKNOWN : deviceIn(wording, userAgent),
+      ipAddress: ipAddress || UNKNOWN,
+    }),
+    linkIn: (link: NotMeLink | null) => ({ notMeUrl: link?.url ?? '', notMeUntil: link ? time(link.until) : '' }),
+    heldIn: (until: Date | null) => ({ heldUntil: until ? time(until) : '' }),
+    /** Of a link that works once. */
+    onceIn: ({ link, requestedAt, endsAt }: { link: string; requestedAt: Date; endsAt: Date }) => ({
+      link,
+      endsAt: time(endsAt),
+      validity: validityIn(wording, endsAt.getTime() - requestedAt.getTime()),
+    }),
   }
+}
+
+type Pen = ReturnType<typeof penFor>
+type Template = Message['template']
+
+/** What each kind of message says: the letter, its values as texts, and what it branches on. */
+const LETTERS: { [Of in Template]: (message: Extract<Message, { template: Of }>, pen: Pen) => Letter } = {
+  'verify-new-email': (message, { letter, time, wording }) => {
+    const { isOwn, currentEmail, newEmail, code, link, validUntil, firstMethod } = message
+    const validity = validityIn(wording, message.validMs)
+    const values = { currentEmail, newEmail, code, link, validity, until: time(validUntil) }
+    const subject = isOwn ? 'subjectOwn' : 'subject'
+    return letter('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
+  },
+  'email-changed': (message, { letter, from, linkIn }) => {
+    const { hasPassword, oldEmail, newEmail, notMe } = message
+    const values = { oldEmail, newEmail, ...from(message.changedAt, message), ...linkIn(notMe) }
+    return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
+  },
+  'email-changed-unproven': (message, { letter, time }) => {
+    const { oldEmail, newEmailMasked, changedAt } = message
+    return letter('emailChanged', EmailChangedUnproven, { oldEmail, newEmailMasked, changedAt: time(changedAt) }, {})
+  },
+  'email-change-requested': (message, { letter, from, linkIn }) => {
+    const { hasPassword, currentEmail, newEmailMasked, requestedAt, notMe } = message
+    const values = { currentEmail, newEmailMasked, ...from(requestedAt, message), ...linkIn(notMe) }
+    const isAlike = maskAddress(currentEmail) === newEmailMasked
+    return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword, isAlike })
+  },
+  'email-reverted': (message, { letter, from, heldIn }) => {
+    const { to, email, newEmail, hasPassword, outcome, heldUntil } = message
+    const values = { email, newEmail, ...heldIn(heldUntil), ...from(message.revertedAt, message) }
+    const choices = { to, outcome, hasPassword, isHeld: heldUntil !== null }
+    const subject = outcome === 'stopped' ? 'subjectStopped' : 'subject'
+    return letter('emailReverted', EmailReverted, values, choices, subject)
+  },
+  'password-changed': (message, { letter, from, settings }) => {
+    const resetUrl = `${settings.appUrl}/forgot-password`
+    const choices = { canReset: settings.hasPasswordSignIn, keepsBrowser: message.keepsBrowser }
+    return letter('passwordChanged', PasswordChanged, { ...from(message.changedAt, message), resetUrl }, choices)
+  },
+  'new-device': (message, { letter, time, linkIn, wording }) => {
+    const { hasPassword, signedInAt, details } = message
+    const device = details ? deviceIn(wording, details.userAgent) : ''
+    const ipAddress = details?.ipAddress ?? ''
+    const link = linkIn(details?.notMe ?? null)
+    const values = { count: '1', signedInAt: time(signedInAt), device, ipAddress, ...link }
+    const choices = { tells: 'one', hasPassword, hasDetails: details !== null, hasLink: details !== null } as const
+    return letter('newDevice', NewDevice, values, choices)
+  },
+  'new-devices': (message, { letter, time, linkIn, wording }) => {
+    const { hasPassword, signIns, more, firstAt, lastAt, notMe } = message
+    const named = signIns.map(({ userAgent, ipAddress }) => `${deviceIn(wording, userAgent)}, ${ipAddress}`)
+    const rest = more > 0 ? [textsOf(wording, 'newDevice')('more', { count: String(more) })] : []
+    const device = [...named, ...rest].join('; ')
+    const count = String(signIns.length + more)
+    const signedInAt = `${time(firstAt)} – ${time(lastAt)}`
+    const values = { count, signedInAt, device, ipAddress: '', ...linkIn(notMe) }
+    const choices = { tells: 'many', hasPassword, hasDetails: signIns.length > 0, hasLink: notMe !== null } as const
+    return letter('newDevice', NewDevice, values, choices, 'subjectMany')
+  },
+  'password-reset': (message, { letter, from, onceIn }) => {
+    const values = { ...onceIn(message), ...from(message.requestedAt, message) }
+    return letter('passwordReset', PasswordReset, values, {})
+  },
+  'no-password-to-reset': (message, { letter, from, settings }) => {
+    const { provider, requestedAt } = message
+    const signInUrl = settings.settingsUrl ?? `${settings.appUrl}/sign-in`
+    const values = { provider: provider ?? '', signInUrl, ...from(requestedAt, message) }
+    return letter('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
+  },
+  'withdrawal-requested': (message, { letter, from, onceIn }) => {
+    const values = { ...onceIn(message), ...from(message.requestedAt, message) }
+    return letter('withdrawalRequested', WithdrawalRequested, values, {})
+  },
+  'withdrawal-by-sign-in': (message, { letter, from, heldIn }) => {
+    const { settingsUrl, heldUntil, requestedAt } = message
+    const values = { settingsUrl, ...heldIn(heldUntil), ...from(requestedAt, message) }
+    const isHeld = heldUntil !== null
+    return letter('withdrawalBySignIn', WithdrawalBySignIn, values, { isHeld }, isHeld ? 'subjectHeld' : 'subject')
+  },
+  'undo-before-withdrawal': (message, { letter, time, from, linkIn }) => {
+    const { notMe, changedAt, requestedAt } = message
+    const values = { changedAt: time(changedAt), ...linkIn(notMe), ...from(requestedAt, message) }
+    return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, values, {})
+  },
+  'data-exported': (message, { letter, from }) => {
+    const { hasPassword, exportedAt, settingsUrl } = message
+    const values = { ...from(exportedAt, message), settingsUrl }
+    return letter('dataExported', DataExported, values, { hasPassword })
+  },
+  'access-token-created': (message, { letter, time, from, wording }) => {
+    const { hasPassword, createdAt, tokenName, scopes, expiresAt, tokensUrl } = message
+    const values = {
+      ...from(createdAt, message),
+      tokensUrl,
+      worksUntil: time(expiresAt),
+      tokenName: displayName(tokenName) || UNKNOWN,
+      permissions: scopes.map((scope) => scopeIn(wording, scope)).join(' · '),
+    }
+    return letter('accessTokenCreated', AccessTokenCreated, values, { hasPassword })
+  },
+  'account-withdrawal-started': (message, { letter, wording, settings }) => {
+    const { progressUrl, receipt } = message
+    const facts = withdrawalIn(wording, message, settings.authority)
+    const values = { ...facts.values, progressUrl, checkUrl: `${settings.appUrl}/receipt` }
+    const choices = { ...facts.choices, hasReceipt: receipt !== null }
+    const files = receipt === null ? [] : [{ name: RECEIPT_FILE.name, type: RECEIPT_FILE.type, content: receipt }]
+    return { ...letter('accountWithdrawalStarted', AccountWithdrawalStarted, values, choices), files }
+  },
+  'account-withdrawal-told': (message, { letter, wording, settings }) => {
+    const { values, choices } = withdrawalIn(wording, message, settings.authority)
+    return letter('accountWithdrawalTold', AccountWithdrawalTold, values, choices)
+  },
+}
+
+export function letterOf(message: Message, wording: Wording, settings: MessageSettings): Letter {
+  const write = LETTERS[message.template] as (message: Message, pen: Pen) => Letter
+  return write(message, penFor(message, wording, settings))
 }
 
 type WithdrawalMessage = Extract<Message, { template: `account-withdrawal-${string}` }>

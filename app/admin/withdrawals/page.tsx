@@ -11,7 +11,7 @@ import {
   WITHDRAWAL_STATES,
   type WithdrawalState,
 } from '@/contract/operator'
-import { notConfirmed, WORDS } from '@/contract/words'
+import { listOf, notConfirmed, WORDS } from '@/contract/words'
 import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import type { PageProps } from '@/server/pages/session'
 import { AdminPage } from '../admin-page'
@@ -21,40 +21,46 @@ export const generateMetadata = titleForOperators('Deletions')
 
 /** So many apps of a deletion are named. */
 const MAX_APPS = 4
-const NAMED = new Intl.ListFormat('en')
 
-const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
-  processing: {
-    deletion_steps: ({ deletion_steps, waits_for: apps }) => (
-      <>
-        {deletion_steps.map((shown, index) => (
-          <span key={shown.step} className="flex flex-wrap items-center gap-x-2 @3xl:inline-flex">
-            <StepName step={shown.step} /> <TroubleBadges of={troublesOfListedStep(shown)} />
-            {index < deletion_steps.length - 1 && <span className="@max-3xl:hidden @3xl:me-2 text-ink-muted">·</span>}
-          </span>
-        ))}
-        <span className="block text-ink-muted empty:hidden">
-          {apps.length > 0 && NAMED.format(apps.length > MAX_APPS ? [...apps.slice(0, MAX_APPS), 'more'] : apps)}
+/** What each state means, and the order and the columns of its list. */
+const PAGES: Record<WithdrawalState, { description: string; none: string; columns: Fields<typeof listedWithdrawal> }> =
+  {
+    processing: {
+      description: 'Something is still to be deleted, here or by an app. The soonest due date first.',
+      none: 'No deletion is open.',
+      columns: {
+        deletion_steps: openSteps,
+        due_by: ({ due_by, is_past_due }) => <DueBy time={due_by} isPast={is_past_due} />,
+        started_at: true,
+      },
+    },
+    completed: {
+      description: 'All is deleted but what the law or the person keeps until a date. The latest first.',
+      none: 'No completed deletion still has records.',
+      columns: { waived_tasks: unconfirmed, started_at: true, completed_at: true, purge_due_at: true },
+    },
+    purged: {
+      description: 'What was kept is erased too, and what is left here names nobody. The latest first.',
+      none: 'No deletion is fully erased yet.',
+      columns: { started_at: true, completed_at: true, purged_at: true },
+    },
+  }
+
+function openSteps({ deletion_steps, waits_for: apps }: ListedWithdrawal) {
+  return (
+    <>
+      {deletion_steps.map((shown, index) => (
+        <span key={shown.step} className="flex flex-wrap items-center gap-x-2 @3xl:inline-flex">
+          <StepName step={shown.step} /> <TroubleBadges of={troublesOfListedStep(shown)} />
+          {index < deletion_steps.length - 1 && <span className="@max-3xl:hidden @3xl:me-2 text-ink-muted">·</span>}
         </span>
-      </>
-    ),
-    due_by: ({ due_by, is_past_due }) => <DueBy time={due_by} isPast={is_past_due} />,
-    started_at: true,
-  },
-  completed: { waived_tasks: unconfirmed, started_at: true, completed_at: true, purge_due_at: true },
-  purged: { started_at: true, completed_at: true, purged_at: true },
+      ))}
+      <span className="block text-ink-muted empty:hidden">
+        {apps.length > 0 && listOf(apps.length > MAX_APPS ? [...apps.slice(0, MAX_APPS), 'more'] : apps)}
+      </span>
+    </>
+  )
 }
-/** What each state means, and the order of its list. */
-const DESCRIPTIONS = {
-  processing: 'Something is still to be deleted, here or by an app. The soonest due date first.',
-  completed: 'All is deleted but what the law or the person keeps until a date. The latest first.',
-  purged: 'What was kept is erased too, and what is left here names nobody. The latest first.',
-} as const
-const NONE = {
-  processing: 'No deletion is open.',
-  completed: 'No completed deletion still has records.',
-  purged: 'No deletion is fully erased yet.',
-} as const
 
 /** The apps that have not confirmed, in a column that is left out where all have. */
 function unconfirmed(withdrawal: ListedWithdrawal) {
@@ -69,12 +75,13 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
   const ctx = await operatorContext('/admin/withdrawals')
   const { state: wanted, after } = await searchParams
   const state = WITHDRAWAL_STATES.find((state) => state === wanted) ?? 'processing'
+  const { description, none, columns } = PAGES[state]
   const { withdrawals, next } = await listWithdrawals(ctx, {
     state,
     after: typeof after === 'string' ? after : undefined,
   })
   return (
-    <AdminPage section="/admin/withdrawals" title="Deletions" description={DESCRIPTIONS[state]}>
+    <AdminPage section="/admin/withdrawals" title="Deletions" description={description}>
       <Card>
         <Tabs
           label="State"
@@ -88,8 +95,8 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
             of={listedWithdrawal}
             rows={withdrawals}
             id="withdrawal_id"
-            fields={{ withdrawal_id: true, ...COLUMNS[state] }}
-            none={NONE[state]}
+            fields={{ withdrawal_id: true, ...columns }}
+            none={none}
           />
         </CardBody>
       </Card>

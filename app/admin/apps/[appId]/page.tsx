@@ -1,21 +1,17 @@
 import { cache } from 'react'
-import { Removal } from '@/components/admin/command'
+import { AppActions, WHILE_DISABLED } from '@/components/admin/app-actions'
+import { AuditPart } from '@/components/admin/audit-part'
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { auditFor, EventCounts, TroubleBadges, Word } from '@/components/admin/drawn'
+import { EventCounts, TroubleBadges, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { linkOf } from '@/components/admin/id-link'
-import { Trouble } from '@/components/admin/needs-attention'
-import { Enable, OperatorButton } from '@/components/admin/operator-button'
-import { Part, TablePart } from '@/components/admin/part'
-import { RetryTasks, TaskTable } from '@/components/admin/task-table'
-import { Disclosure } from '@/components/ui/disclosure'
+import { Part } from '@/components/admin/part'
+import { TaskTable } from '@/components/admin/task-table'
 import { LocalTime } from '@/components/ui/local-time'
-import { app as contract, type getApp as getAppContract } from '@/contract/apps'
-import type { Answer } from '@/contract/define'
-import { type ShownAudit, shownAudit, troublesOf } from '@/contract/operator'
+import { app as contract } from '@/contract/apps'
+import { type ShownAudit, troublesOf } from '@/contract/operator'
 import type { ShownTask } from '@/contract/tasks'
 import { partsOfReason } from '@/contract/vocabulary'
-import { count } from '@/contract/words'
 import { endedTasksOf, listTasks, MAX_LOOKED_AT } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
@@ -31,21 +27,6 @@ const readApp = cache((appId: string) => getApp(systemContext(), { appId }))
 export const generateMetadata = titleForOperators('App', async (appId) => (await readApp(appId)).name)
 
 const SHOWN = 20
-const WHILE_DISABLED = 'It gets no messages while it is disabled.'
-
-/** A third secret would not be kept, so the one before the present one ends early. */
-const Rotation = ({ of: { previous_secret_until: until } }: { of: Answer<typeof getAppContract> }) => (
-  <>
-    The new secret is shown once. For a day messages are signed with it and with the present one.
-    {until && (
-      <>
-        {' '}
-        The older secret, which is valid until <LocalTime dateTime={until} />, ends at once: a receiver that has no
-        newer one refuses messages.
-      </>
-    )}
-  </>
-)
 
 /** What was done to the app itself concerns the page. */
 const ofTask = ({ subject_id }: ShownAudit) =>
@@ -64,7 +45,6 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
   ])
   const acts = await actsOnApp(ctx, { appId, tasks: [...open.tasks, ...ended], maxRows: SHOWN })
   const trouble = groupTroubles(troubles).apps.find(({ app_id }) => app_id === appId)
-  const { action, at, actor } = auditFor(ctx.actor.userId)
   return (
     <AdminPage
       section="/admin/apps"
@@ -78,59 +58,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
         </p>
       }
     >
-      <Part title="Actions" description={app.endpoint && 'A ping is a signed test call, which deletes nothing.'}>
-        {trouble && (
-          <p className="mb-3 text-ink-muted empty:hidden">
-            <Trouble app={trouble} lastFetchedAt={app.last_asked_at} />
-          </p>
-        )}
-        <div className="flex flex-wrap gap-3">
-          <RetryTasks tasks={open.tasks} of={app.name} />
-          {app.endpoint && (
-            <OperatorButton operation="pingApp" params={{ appId }} label="Ping" of={new URL(app.endpoint).host} />
-          )}
-          {app.deliveries.dead > 0 && (
-            <OperatorButton operation="resendDeadLetters" params={{ appId }} label="Send again what was given up" />
-          )}
-          {app.endpoint && (
-            <OperatorButton
-              operation="rotateAppSecret"
-              params={{ appId }}
-              label="Rotate secret"
-              ask={{
-                question: `Rotate the signing secret of ${app.name}?`,
-                consequence: <Rotation of={app} />,
-                keep: 'Keep the secret',
-                confirm: 'Rotate secret',
-                confirmVariant: 'primary',
-              }}
-            />
-          )}
-          {app.disabled_at ? (
-            <Enable app={app} />
-          ) : (
-            <OperatorButton
-              operation="setApp"
-              params={{ appId }}
-              body={{ disabled: true }}
-              label="Disable"
-              ask={{
-                question: `Disable ${app.name}?`,
-                consequence:
-                  app.open_tasks > 0
-                    ? `${WHILE_DISABLED} Deletions wait for it: ${count(app.open_tasks, 'open task')} now.`
-                    : WHILE_DISABLED,
-                keep: 'Keep it enabled',
-                confirm: 'Disable',
-              }}
-              outcome={`Disabled: ${app.name}. Its messages and its deletion tasks wait until it is enabled.`}
-            />
-          )}
-        </div>
-        <Disclosure summary="Remove the app" className="mt-4 text-sm">
-          <Removal of={appId} openTasks={app.open_tasks} />
-        </Disclosure>
-      </Part>
+      <AppActions app={app} trouble={trouble} openTasks={open.tasks} />
       <Part
         title="Open deletion tasks"
         description={open.is_cut && `${SHOWN} of ${app.open_tasks.toLocaleString('en')} are shown.`}
@@ -160,8 +88,10 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
             audience: true,
             acknowledges: ({ endpoint, acknowledges }) =>
               endpoint ? <Word of={acknowledges} /> : 'When it reports so',
-            last_asked_at: ({ endpoint, last_asked_at }) =>
-              endpoint === null && (last_asked_at ? <LocalTime dateTime={last_asked_at} format="short" /> : 'Never'),
+            last_asked_at:
+              app.endpoint === null &&
+              (({ last_asked_at }) =>
+                last_asked_at ? <LocalTime dateTime={last_asked_at} format="short" /> : 'Never'),
             phase: true,
             events: true,
             includes: true,
@@ -174,13 +104,11 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
           }}
         />
       </Part>
-      <TablePart
-        title="Audit log"
+      <AuditPart
         description="What was done to it and to the tasks above, the newest first."
-        of={shownAudit}
-        rows={acts}
-        id="audit_id"
-        fields={{ action, subject_id: ofTask, at, actor }}
+        acts={acts}
+        readerId={ctx.actor.userId}
+        subjectOf={ofTask}
         none="Nothing was done to it yet."
       />
     </AdminPage>

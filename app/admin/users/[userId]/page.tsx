@@ -1,26 +1,17 @@
 import { notFound } from 'next/navigation'
 import { cache } from 'react'
+import { AuditPart } from '@/components/admin/audit-part'
 import { Command } from '@/components/admin/command'
-import { AppLink, auditFor, type Fields } from '@/components/admin/drawn'
+import { AppLink, type Fields } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
+import { PendingTransactions, PushedBlockers } from '@/components/admin/held-back'
 import { idLink, linkOf } from '@/components/admin/id-link'
 import { OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { Badge } from '@/components/ui/badge'
 import { LocalTime } from '@/components/ui/local-time'
-import { formatAmount, withAmount } from '@/contract/amount'
 import { listedConnection } from '@/contract/connections'
-import {
-  type ShownAccount,
-  type ShownAudit,
-  type ShownBlocker,
-  type ShownTransaction,
-  shownAccount,
-  shownAudit,
-  shownBlocker,
-  shownTransaction,
-} from '@/contract/operator'
-import { toLabel } from '@/contract/words'
+import { type ShownAccount, type ShownAudit, shownAccount } from '@/contract/operator'
 import { noteLookUp } from '@/domain/accounts/find-user'
 import { MAX_ACCESS_COUNTED, watchAccount } from '@/domain/withdrawal/show-account'
 import { systemContext } from '@/server/system-context'
@@ -61,70 +52,21 @@ const Active = ({ account, operatorId }: { account: ShownAccount; operatorId: st
     <Part title="State" aside={<State account={account} />}>
       <Facts of={shownAccount} row={account} fields={FACTS} />
     </Part>
-    <TablePart
-      title="Pending transactions"
-      description="Each holds a deletion back until it is settled or cancelled."
-      of={shownTransaction}
-      rows={account.pending_transactions}
-      id="transaction_id"
-      fields={{
-        title: ({ title, transaction_id }) => (
-          <div id={transaction_id} className="scroll-mt-6">
-            {title} <span className="block font-mono font-normal text-ink-muted">{transaction_id}</span>
-          </div>
-        ),
-        amount: amountIn,
-        url: true,
-        created_at: true,
-      }}
-      actions={transactionButtons}
-      none="No transaction is pending."
-    />
-    <TablePart
-      title="Held back by services"
-      description="Each holds a deletion back until its service removes it, its time is over, or you end it."
-      of={shownBlocker}
-      rows={account.pushed_blockers}
-      id={idOfBlocker}
-      fields={{
-        title: ({ title, key }) => (
-          <>
-            {title} <span className="block font-mono font-normal text-ink-muted">{key}</span>
-          </>
-        ),
-        amount: amountIn,
-        source: true,
-        code: true,
-        url: true,
-        created_at: true,
-        expires_at: true,
-      }}
-      actions={blockerButton(account.user_id)}
-      none={
-        account.pending_transactions.length > 0
-          ? 'Nothing else holds a deletion back.'
-          : 'Nothing holds a deletion back.'
-      }
-    />
+    <PendingTransactions of={account} />
+    <PushedBlockers of={account} />
     <TablePart
       title="Connected apps"
       of={listedConnection}
       rows={account.connections}
       id="app_id"
-      fields={{
-        name: ({ app_id, name }) => <AppLink id={app_id} name={name} />,
-        subject: true,
-        connected_at: true,
-      }}
+      fields={{ name: true, subject: true, connected_at: true }}
       none="No app is connected."
     />
-    <TablePart
-      title="Audit log"
+    <AuditPart
       description="The newest twenty acts, without look-ups."
-      of={shownAudit}
-      rows={account.audit}
-      id="audit_id"
-      fields={{ ...auditFor(operatorId), subject_id: subjectAmong(account.connections) }}
+      acts={account.audit}
+      readerId={operatorId}
+      subjectOf={subjectAmong(account.connections)}
       none="Nothing was done yet."
     />
   </>
@@ -165,68 +107,6 @@ const subjectAmong =
     const app = connections.find(({ app_id }) => app_id === subject_id)
     return app ? <AppLink id={app.app_id} name={app.name} /> : subject_id && linkOf(subject_id)
   }
-
-const AFTERWARDS =
-  'After this it no longer blocks deleting the account. This cannot be undone, and is written into the audit log.'
-
-const transactionButtons = (transaction: ShownTransaction) => {
-  const { transaction_id: transactionId, title } = transaction
-  const button = { operation: 'endTransaction', params: { transactionId }, of: title } as const
-  const what = withAmount(transaction)
-  const keep = 'Keep it pending'
-  return (
-    <>
-      <OperatorButton
-        {...button}
-        body={{ status: 'settled' }}
-        label="Settle"
-        ask={{
-          keep,
-          consequence: `Settle it if it was paid. This moves no money. ${AFTERWARDS}`,
-          question: `Settle ${what}?`,
-          confirm: 'Settle',
-          confirmVariant: 'primary',
-        }}
-        outcome={`Settled: ${title}.`}
-      />
-      <OperatorButton
-        {...button}
-        body={{ status: 'cancelled' }}
-        label="Cancel"
-        ask={{
-          keep,
-          consequence: `Cancel it if it was called off. This moves no money. ${AFTERWARDS}`,
-          question: `Cancel ${what}?`,
-          confirm: 'Cancel it',
-        }}
-        outcome={`Cancelled: ${title}.`}
-      />
-    </>
-  )
-}
-
-const amountIn = ({ amount }: Pick<ShownTransaction, 'amount'>) =>
-  amount && <span className="whitespace-nowrap">{formatAmount(amount, 'en')}</span>
-
-/** Two services may use the same key. */
-const idOfBlocker = ({ source, key }: ShownBlocker) => `${source} ${key}`
-
-const blockerButton = (userId: string) => (blocker: ShownBlocker) => (
-  <OperatorButton
-    operation="endBlocker"
-    params={{}}
-    body={{ user_id: userId, source: blocker.source, key: blocker.key }}
-    label="End"
-    of={`${blocker.title} (${blocker.key})`}
-    ask={{
-      question: `End ${withAmount(blocker)} (${blocker.key})?`,
-      consequence: `${AFTERWARDS} ${blocker.source} is not told, and may hold the account back again.`,
-      keep: 'Keep it open',
-      confirm: 'End it',
-    }}
-    outcome={`Ended: ${blocker.title} (${blocker.key}).`}
-  />
-)
 
 /** What lets somebody in. Of an account with a role, the operator command alone ends it. */
 const Access = ({ count, role, ends }: { count: number; role: string | null; ends: string }) => (
@@ -274,6 +154,6 @@ const FACTS: Fields<typeof shownAccount> = {
   has_password: true,
   external_id: true,
   locale: true,
-  role: ({ role }) => role && toLabel(role),
+  role: true,
   created_at: true,
 }

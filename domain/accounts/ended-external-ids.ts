@@ -3,6 +3,7 @@ import { isPresent } from '../applications/task-states'
 import type { AnyContext, SystemContext, Transaction } from '../context'
 import { secondsUntil } from '../limits/buckets'
 import { bytes, fenced, integer, type RowOf, sql, statement, text, time } from '../sql'
+import { claimableAt } from '../work/queue'
 
 const findEnded = statement(
   'ended-external-id',
@@ -49,11 +50,11 @@ const findStillOpen = statement(
      FROM former f CROSS JOIN LATERAL (${fenced(sql`SELECT id FROM events WHERE user_id = f.user_id`)}) e
    ), still_open AS (
      SELECT n.app_id, n.withdrawal_id, CASE WHEN (n.accepted_at IS NULL OR n.completed_at IS NOT NULL) AND NOT ${isPresent(sql`n`)}
-            THEN greatest(n.due_at, n.lease_until) END AS try_at
+            THEN ${claimableAt(sql`n`)} END AS try_at
      FROM former f JOIN deletion_tasks n ON n.withdrawal_id = f.withdrawal_id
      WHERE n.status <> 'completed' AND n.sealed_subject IS NOT NULL
      UNION ALL
-     SELECT d.app_id, e.withdrawal_id, greatest(d.due_at, d.lease_until)
+     SELECT d.app_id, e.withdrawal_id, ${claimableAt(sql`d`)}
      FROM event e JOIN event_deliveries d ON d.event_id = e.id JOIN connected_apps a ON a.id = d.app_id
      WHERE d.status = 'pending' AND a.audience = 'everyone' AND NOT EXISTS (
        SELECT FROM deletion_tasks n WHERE n.withdrawal_id = e.withdrawal_id AND n.app_id = d.app_id AND n.waived_at IS NOT NULL)

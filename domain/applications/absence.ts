@@ -3,8 +3,8 @@ import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
 import { CALL_BACK_OFF, CALL_LEASE_MS, MAX_CALL_MS } from '../limits/durations'
 import type { AppAnswer } from '../ports'
-import { boolean, integer, type Part, type RowOf, sql, statement, text, time } from '../sql'
-import { claimFor, isClaimable } from '../work/queue'
+import { boolean, integer, NULL, type Part, type RowOf, sql, statement, text, time } from '../sql'
+import { claimFor, isClaimable, release, takeLease } from '../work/queue'
 import { PERSON_OF_TASK, PERSON_ROW, personOf, problemOfPerson, TASKS_OF_STEP, type TasksOfStep } from './deliver'
 import { isPresent, MAX_REPEATED_REQUESTS } from './task-states'
 import { isCalled, parsedBody, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
@@ -16,7 +16,7 @@ const claimDue = statement(
   { ...TASKS_OF_STEP, now: time, leaseUntil: time },
   { ...SIGNING_ROW, ...PERSON_ROW, id: text, phase: text.of<Step>(), attempts: integer },
   (v) => sql`UPDATE deletion_tasks n
-   SET lease_until = ${v.leaseUntil}, attempts = n.attempts + 1, checked_at = coalesce(n.checked_at, ${v.now})
+   SET ${takeLease(v, sql`n`)}, checked_at = coalesce(n.checked_at, ${v.now})
    FROM connected_apps a, withdrawals w
    WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND a.id = n.app_id AND ${isCalled(sql`a`)}
      AND w.id = n.withdrawal_id AND n.completed_at IS NOT NULL AND NOT ${isPresent(sql`n`)} AND ${isClaimable(v, sql`n`)}
@@ -43,7 +43,7 @@ const confirm = statement(
   { ...CHECK, now: time },
   {},
   (v) => sql`WITH ${lockedWithdrawal(v)}
-   UPDATE deletion_tasks n SET status = 'completed', absent_at = ${v.now}, due_at = NULL, lease_until = NULL, last_error = NULL,
+   UPDATE deletion_tasks n SET status = 'completed', absent_at = ${v.now}, ${release(NULL)}, last_error = NULL,
      checked_at = NULL, subject = NULL, sealed_subject = NULL, sealed_account = NULL
    FROM withdrawal w WHERE ${isThisCheck(v)}`,
 )
@@ -56,8 +56,8 @@ const notePresent = statement(
   { ...CHECK, now: time, lookAgainAt: time, problem: text },
   { is_last: boolean },
   (v) => sql`WITH ${lockedWithdrawal(v)}
-   UPDATE deletion_tasks n SET times_present = n.times_present + 1, lease_until = NULL, checked_at = NULL, accepted_at = NULL,
-     last_error = ${v.problem}, due_at = CASE WHEN ${isLast} THEN ${v.lookAgainAt}::timestamptz ELSE ${v.now} END,
+   UPDATE deletion_tasks n SET times_present = n.times_present + 1, checked_at = NULL, accepted_at = NULL,
+     last_error = ${v.problem}, ${release(sql`CASE WHEN ${isLast} THEN ${v.lookAgainAt}::timestamptz ELSE ${v.now} END`)},
      completed_at = CASE WHEN ${isLast} THEN n.completed_at END, first_tried_at = CASE WHEN ${isLast} THEN coalesce(n.first_tried_at, ${v.now}) END
    FROM withdrawal w WHERE ${isThisCheck(v)}
    RETURNING ${isPresent(sql`n`)} AS is_last`,
@@ -66,7 +66,7 @@ const markFailed = statement(
   'mark-absence-check-failed',
   { ...CHECK, nextTryAt: time, problem: text },
   {},
-  (v) => sql`UPDATE deletion_tasks n SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}
+  (v) => sql`UPDATE deletion_tasks n SET ${release(v.nextTryAt)}, last_error = ${v.problem}
    FROM withdrawals w WHERE w.id = ${v.withdrawalId} AND ${isThisCheck(v)}`,
 )
 

@@ -17,7 +17,7 @@ import {
   text,
   time,
 } from '../sql'
-import { claimFor, isClaimable } from '../work/queue'
+import { claimableAt, claimFor, isClaimable, release, takeLease } from '../work/queue'
 import { isPresent } from './task-states'
 import { type Acknowledges, reportPlaceOf } from './task-token'
 import { isCalled, isSuccess, noteGoodAnswer, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
@@ -39,7 +39,7 @@ const BATCH_SIZE = 5_000
  * counts as silent from now on.
  */
 export const startsTry = (v: { now: Part; leaseUntil: Part }) =>
-  sql`status = 'processing', lease_until = ${v.leaseUntil}, attempts = n.attempts + 1,
+  sql`status = 'processing', ${takeLease(v, sql`n`)},
      first_tried_at = CASE WHEN n.accepted_at IS NULL THEN coalesce(n.first_tried_at, ${v.now}) ELSE ${v.now} END,
      last_error = CASE WHEN n.accepted_at IS NULL THEN n.last_error ELSE 'no_report' END,
      accepted_at = NULL, progress_done = NULL, progress_total = NULL, records = NULL, retained = NULL`
@@ -107,7 +107,7 @@ const isOpen = sql`n.status <> 'completed' AND n.completed_at IS NULL`
 // A task that awaits its check still has to name the person, and begins to count its tries anew.
 const awaitsCheck = (v: { now: Part; checkAt: Part }) =>
   sql`status = CASE WHEN n.confirms THEN 'processing' ELSE 'completed' END,
-         due_at = CASE WHEN n.confirms THEN CASE WHEN ${v.checkAt} > w.scheduled_completion THEN ${v.now} ELSE ${v.checkAt} END END,
+         ${release(sql`CASE WHEN n.confirms THEN CASE WHEN ${v.checkAt} > w.scheduled_completion THEN ${v.now} ELSE ${v.checkAt} END END`)},
          attempts = CASE WHEN n.confirms THEN 0 ELSE n.attempts END, subject = CASE WHEN n.confirms THEN n.subject END,
          sealed_subject = CASE WHEN n.confirms THEN n.sealed_subject END,
          sealed_account = CASE WHEN n.confirms THEN n.sealed_account END`
@@ -120,7 +120,7 @@ const completeTask = statement(
   { is_over: boolean },
   (v) => sql`WITH ${deletedItems(v)}, task AS (
      UPDATE deletion_tasks n
-     SET completed_at = ${v.now}, lease_until = NULL, last_error = NULL, last_status = ${v.status}, ${awaitsCheck(v)}
+     SET completed_at = ${v.now}, last_error = NULL, last_status = ${v.status}, ${awaitsCheck(v)}
      FROM withdrawal w
      WHERE n.id = ${v.id} AND n.withdrawal_id = w.id AND ${isOpen} AND (SELECT count(*) FROM items) < ${BATCH_SIZE}
      RETURNING w.user_id, w.scheduled_completion, n.app_id, n.phase, n.confirms
@@ -147,15 +147,14 @@ const markFailed = statement(
   'mark-app-failed',
   { id: text, attempts: integer, nextTryAt: time, problem: text },
   {},
-  (v) => sql`UPDATE deletion_tasks n SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}
+  (v) => sql`UPDATE deletion_tasks n SET ${release(v.nextTryAt)}, last_error = ${v.problem}
    WHERE ${isThisCall(v)}`,
 )
 const markAccepted = statement(
   'mark-task-accepted',
   { id: text, attempts: integer, now: time, reportBy: time },
   {},
-  (v) => sql`UPDATE deletion_tasks n SET accepted_at = ${v.now}, due_at = ${v.reportBy}, lease_until = NULL,
-     last_error = NULL
+  (v) => sql`UPDATE deletion_tasks n SET accepted_at = ${v.now}, ${release(v.reportBy)}, last_error = NULL
    WHERE ${isThisCall(v)}`,
 )
 // Tasks of polling or disabled applications, and those that the operator has to decide, become due through other calls. The periodic
@@ -165,7 +164,7 @@ const readNextTry = statement(
   { ...TASKS_OF_STEP, lookAgainAt: time },
   { at: time.orNull, problem: text.orNull },
   (v) => sql`SELECT min(CASE WHEN ${isCalled(sql`a`)} AND NOT ${isPresent(sql`n`)}
-                   THEN greatest(n.due_at, n.lease_until) ELSE ${v.lookAgainAt} END) AS at,
+                   THEN ${claimableAt(sql`n`)} ELSE ${v.lookAgainAt} END) AS at,
      min(n.last_error) AS problem
    FROM deletion_tasks n LEFT JOIN connected_apps a ON a.id = n.app_id
    WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND n.status <> 'completed'`,

@@ -13,6 +13,7 @@ import {
   isOneOf,
   json,
   literal,
+  NULL,
   type Part,
   type RowOf,
   sql,
@@ -22,7 +23,7 @@ import {
   UNWAITED,
 } from '../sql'
 import { coalesced, drain } from '../work/coalesce'
-import { claimFor, holdPlace, isDueAndClaimable } from '../work/queue'
+import { claimFor, holdPlace, isDueAndClaimable, release, takeLease } from '../work/queue'
 import { isCalled, isSuccess, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
 /** The personal members of a message, which are sealed in its delivery. */
@@ -76,7 +77,7 @@ const claimDeliveries = statement(
     version: integer,
     occurred_at: time,
   },
-  (v) => sql`UPDATE event_deliveries d SET lease_until = ${v.leaseUntil}, attempts = d.attempts + 1
+  (v) => sql`UPDATE event_deliveries d SET ${takeLease(v, sql`d`)}
    FROM events e, connected_apps a
    WHERE ${isOneOf(
      sql`d.id`,
@@ -111,7 +112,7 @@ const markDelivered = statement(
     v,
   ) => sql`WITH delivered AS (UPDATE event_deliveries d SET status = 'delivered', delivered_at = o.at, tried_at = o.at,
      last_status = o.status, took_ms = o.took_ms, last_error = NULL, subject = CASE WHEN o.is_open THEN d.subject END, sealed_data = NULL,
-     due_at = NULL, lease_until = NULL, dead_at = NULL
+     ${release(NULL)}, dead_at = NULL
    FROM unnest(${v.ids}::text[], ${v.times}::timestamptz[], ${v.statuses}::int[], ${v.tookMs}::int[], ${v.areOpen}::boolean[])
      AS o (id, at, status, took_ms, is_open)
    WHERE d.id = o.id AND d.status <> 'delivered' RETURNING d.id, d.event_id, d.app_id, o.at, ${UNWAITED})
@@ -131,7 +132,7 @@ const markFailed = statement(
   },
   {},
   (v) => sql`WITH failed AS (UPDATE event_deliveries
-   SET status = ${v.state}, due_at = ${v.nextTryAt}, dead_at = ${v.deadAt}, lease_until = NULL, tried_at = ${v.now}, last_status = ${v.status}, took_ms = ${v.tookMs}, last_error = ${v.problem}
+   SET status = ${v.state}, ${release(v.nextTryAt)}, dead_at = ${v.deadAt}, tried_at = ${v.now}, last_status = ${v.status}, took_ms = ${v.tookMs}, last_error = ${v.problem}
    WHERE id = ${v.id} AND attempts = ${v.attempts} AND status = 'pending' RETURNING id, event_id, app_id, dead_at AS at)
    ${logEnd(sql`(SELECT * FROM failed WHERE at IS NOT NULL)`, literal('given_up'))}`,
 )

@@ -3,7 +3,8 @@ import { AppError } from '@/contract/errors'
 import type * as contract from '@/contract/tasks'
 import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { auditManager, type ManagerContext } from '../manager'
-import { sql, statement, text, time } from '../sql'
+import { NULL, sql, statement, text, time } from '../sql'
+import { release } from '../work/queue'
 import { lockTask, wakeStep } from './open-tasks'
 import { describeWaiver, OPENS_IF_PRESENT } from './task-states'
 
@@ -13,7 +14,7 @@ const markWaived = statement(
   {},
   (v) => sql`UPDATE deletion_tasks
    SET status = 'completed', waived_at = ${v.now}, waived_reason = ${v.reason}, waived_code = ${v.code}, waived_sentence = ${v.sentence},
-       due_at = NULL, lease_until = NULL, completed_at = NULL, subject = NULL, sealed_subject = NULL, sealed_account = NULL
+       ${release(NULL)}, completed_at = NULL, subject = NULL, sealed_subject = NULL, sealed_account = NULL
    WHERE id = ${v.id}`,
 )
 

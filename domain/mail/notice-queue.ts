@@ -4,7 +4,7 @@ import type { MailOutcome } from '../ports'
 import { seal } from '../sealed'
 import { bytes, integer, isOneOf, type Part, sql, statement, text, time, UNWAITED } from '../sql'
 import { coalesced } from '../work/coalesce'
-import { claimFor, eachBatch, nextTryAt, throwAll } from '../work/queue'
+import { claimFor, eachBatch, isDue, leaseEnd, moveDueAt, nextTryAt, throwAll } from '../work/queue'
 import { NOTICE_ROW, type Notice, type NoticeRow, type StoredNotice } from './define-notice'
 import { isLostMailbox } from './lost-mailbox'
 import { recordMails, type SentMail } from './mail-deliveries'
@@ -14,12 +14,11 @@ const MAX_ATTEMPTS = 65
 
 const isInTime = (v: { now: Part }) => sql`(expires_at IS NULL OR expires_at > ${v.now})`
 
-// Moving `due_at` is the claim: a second sender finds nothing due, and the notice of a sender that dies becomes due again.
 const claim = statement(
   'claim-notice',
   { id: text, now: time, leaseUntil: time },
   NOTICE_ROW,
-  (v) => sql`UPDATE notices SET attempts = attempts + 1, due_at = ${v.leaseUntil}
+  (v) => sql`UPDATE notices SET ${moveDueAt(v)}
    WHERE id = ${v.id} AND due_at <= ${v.now} AND ${isInTime(v)}
    RETURNING id, user_id, kind, locale, recipient, change_request_id, withdrawal_id, sealed, created_at, expires_at, attempts`,
 )
@@ -65,8 +64,7 @@ const dueNotices = statement(
   'due-notices',
   { now: time, maxRows: integer },
   { id: text },
-  (v) =>
-    sql`SELECT id FROM notices WHERE due_at IS NOT NULL AND due_at <= ${v.now} AND ${isInTime(v)} ORDER BY due_at LIMIT ${v.maxRows}`,
+  (v) => sql`SELECT id FROM notices WHERE ${isDue(v)} AND ${isInTime(v)} ORDER BY due_at LIMIT ${v.maxRows}`,
 )
 
 /** The outcome of an attempt; it failed if it threw, and then the notice is tried again like one that was deferred. */
@@ -184,7 +182,7 @@ export async function addNotice<Facts, Recipient extends string>(
     withdrawalId,
     sealed: sealed ? seal(tx, sealed) : null,
     at,
-    dueAt: dueAt ?? (isSentBySweep ? at : new Date(at.getTime() + NOTICE_LEASE_MS)),
+    dueAt: dueAt ?? (isSentBySweep ? at : leaseEnd(at, NOTICE_LEASE_MS)),
     expiresAt,
     attempts: dueAt || isSentBySweep ? 0 : 1,
   })

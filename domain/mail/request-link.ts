@@ -8,7 +8,7 @@ import { HAS_REPLACED_VERIFIED, heldSince } from '../limits/held-addresses'
 import { requireAccountOfId, unknownUser } from '../lock-account'
 import { openSealed, seal } from '../sealed'
 import { bytes, openAccount, type RowOf, sql, statement, text, time } from '../sql'
-import { AFTER, eachDue, isAfter } from '../work/queue'
+import { AFTER, eachDue, isAfter, leaseEnd } from '../work/queue'
 import { type LinkNotice, linkFactsOf } from './link-notice'
 import { findLinkedAccount } from './linked-account'
 import { LINKS, type LinkKind } from './links'
@@ -51,7 +51,7 @@ export async function requestLink(ctx: LinkContext, notice: LinkNotice, email: s
     sealed: seal(ctx, facts),
     now,
     // Until then this call works it off; if the process dies, the sweep does.
-    dueAt: new Date(now.getTime() + NOTICE_LEASE_MS),
+    dueAt: leaseEnd(now, NOTICE_LEASE_MS),
   })
   ctx.background(() => answerRequest(ctx, notice, request, facts))
   return { accepted: true }

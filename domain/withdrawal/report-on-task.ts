@@ -8,6 +8,7 @@ import type { Context, Transaction } from '../context'
 import { takePlaces } from '../limits/buckets'
 import { second } from '../limits/durations'
 import { integer, type Part, sql, statement, text, time } from '../sql'
+import { release } from '../work/queue'
 import { runDeletionStep } from './run-deletion-step'
 
 type Report = Input<typeof contract>
@@ -30,7 +31,7 @@ const noteProcessing = statement(
   { ...SAID, reportBy: time },
   {},
   (v) => sql`UPDATE deletion_tasks SET status = 'processing', accepted_at = coalesce(accepted_at, ${v.now}),
-     due_at = ${v.reportBy}, lease_until = NULL, last_error = NULL, ${noteSaid(v)}
+     ${release(v.reportBy)}, last_error = NULL, ${noteSaid(v)}
    WHERE id = ${v.id}`,
 )
 const noteLast = statement(
@@ -44,8 +45,8 @@ const noteFailed = statement(
   'note-task-failed',
   { id: text, nextTryAt: time, code: text.orNull },
   {},
-  (v) => sql`UPDATE deletion_tasks SET status = 'processing', accepted_at = NULL, due_at = ${v.nextTryAt},
-     lease_until = NULL, last_error = 'reported_failed', failure_code = ${v.code}, progress_done = NULL,
+  (v) => sql`UPDATE deletion_tasks SET status = 'processing', accepted_at = NULL, ${release(v.nextTryAt)},
+     last_error = 'reported_failed', failure_code = ${v.code}, progress_done = NULL,
      progress_total = NULL, records = NULL, retained = NULL
    WHERE id = ${v.id}`,
 )

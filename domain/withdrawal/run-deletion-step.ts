@@ -11,6 +11,7 @@ import {
   bytes,
   type Described,
   integer,
+  NULL,
   type Placeholders,
   type RowOf,
   sql,
@@ -18,7 +19,7 @@ import {
   text,
   time,
 } from '../sql'
-import { claimFor, isClaimable, nextTryAt } from '../work/queue'
+import { claimFor, isClaimable, leaseEnd, nextTryAt, release, takeLease } from '../work/queue'
 import { erase, inBatches, TIME_TO_ERASE } from './erase'
 import { clearPurged } from './purge-retained-data'
 import { writeReceipts } from './receipts/receipts'
@@ -40,7 +41,7 @@ const claim = statement(
     /** The step has erased its own rows and waits for tasks of applications. */
     is_erased: boolean,
   },
-  (v) => sql`UPDATE deletion_steps s SET status = 'processing', lease_until = ${v.leaseUntil}, attempts = s.attempts + 1
+  (v) => sql`UPDATE deletion_steps s SET status = 'processing', ${takeLease(v, sql`s`)}
    FROM withdrawals w
    WHERE s.withdrawal_id = ${v.withdrawalId} AND s.step = ${v.step} AND w.id = s.withdrawal_id AND ${isClaimable(v, sql`s`)}
    RETURNING w.user_id, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history, s.attempts, s.erased_at IS NOT NULL AS is_erased`,
@@ -65,8 +66,7 @@ const complete = statement(
   { ...DUE_STEP, now: time },
   { sealed_subjects: bytes.orNull, is_first: boolean },
   (v) => sql`WITH step AS (
-     UPDATE deletion_steps SET status = 'completed', completed_at = ${v.now}, due_at = NULL, lease_until = NULL, last_error = NULL,
-            is_counted = true
+     UPDATE deletion_steps SET status = 'completed', completed_at = ${v.now}, ${release(NULL)}, last_error = NULL, is_counted = true
      WHERE ${isOpen(v)}
    )
    UPDATE withdrawals w SET completed_at = coalesce(w.completed_at, ${v.now}), receipt_due_at = ${v.now}
@@ -76,19 +76,18 @@ const complete = statement(
    )
    RETURNING w.sealed_subjects, before.completed_at IS NULL AS is_first`,
 )
-const release = statement(
+const releaseStep = statement(
   'release-deletion-step',
   { ...DUE_STEP, nextTryAt: time, problem: text.orNull },
   {},
-  (v) =>
-    sql`UPDATE deletion_steps SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem} WHERE ${isOpen(v)}`,
+  (v) => sql`UPDATE deletion_steps SET ${release(v.nextTryAt)}, last_error = ${v.problem} WHERE ${isOpen(v)}`,
 )
 // The step's own part is done. From here on `attempts` counts the tries of its tasks.
 const noteErased = statement(
   'note-step-erased',
   { ...DUE_STEP, now: time, nextTryAt: time, problem: text.orNull },
   {},
-  (v) => sql`UPDATE deletion_steps SET erased_at = ${v.now}, due_at = ${v.nextTryAt}, lease_until = NULL,
+  (v) => sql`UPDATE deletion_steps SET erased_at = ${v.now}, ${release(v.nextTryAt)},
      last_error = ${v.problem}, attempts = 0
    WHERE ${isOpen(v)}`,
 )
@@ -103,8 +102,7 @@ const pause = statement(
   'pause-deletion-step',
   { ...DUE_STEP, now: time },
   {},
-  (v) =>
-    sql`UPDATE deletion_steps SET due_at = ${v.now}, lease_until = NULL, last_error = NULL, attempts = 0 WHERE ${isOpen(v)}`,
+  (v) => sql`UPDATE deletion_steps SET ${release(v.now)}, last_error = NULL, attempts = 0 WHERE ${isOpen(v)}`,
 )
 
 type ClaimedRow = RowOf<typeof claim>
@@ -149,7 +147,7 @@ async function runClaimed(ctx: SystemContext, claimed: ClaimedStep, isToCall: bo
   } catch (error) {
     const problem = kindOf(error)
     ctx.warn('deletion_step_failed', { withdrawalId, step, problem, attempts: row.attempts })
-    await ctx.sql(release, { withdrawalId, step, nextTryAt: nextTryAt(ctx, row.attempts, STEP_BACK_OFF), problem })
+    await ctx.sql(releaseStep, { withdrawalId, step, nextTryAt: nextTryAt(ctx, row.attempts, STEP_BACK_OFF), problem })
     // The engine stores and shows the error of a step, and a database error can quote a row.
     throw new Error(`${step} failed: ${problem}`)
   }
@@ -233,7 +231,7 @@ async function settleBatch(
   if (!again) await completeStep(tx, { withdrawalId, step, userId }, now)
   else if (isErasedNow)
     await tx.sql(noteErased, { withdrawalId, step, now, nextTryAt: again.at, problem: again.problem })
-  else await tx.sql(release, { withdrawalId, step, nextTryAt: again.at, problem: again.problem })
+  else await tx.sql(releaseStep, { withdrawalId, step, nextTryAt: again.at, problem: again.problem })
   if (isPurged) await clearPurged(tx, withdrawalId)
   return { next: again?.at ?? null, isErased: again !== null && isErasedNow }
 }
@@ -244,7 +242,7 @@ async function goOn(tx: Transaction, due: DueStep, now: Date, isLast: boolean): 
     await tx.sql(pause, { ...due, now })
     return { next: now, isErased: false }
   }
-  await tx.sql(renew, { ...due, leaseUntil: claimFor(tx, STEP_LEASE_MS).leaseUntil })
+  await tx.sql(renew, { ...due, leaseUntil: leaseEnd(tx.clock.now(), STEP_LEASE_MS) })
   return null
 }
 

@@ -15,6 +15,7 @@ import {
   text,
   time,
 } from '../sql'
+import { isFree } from '../work/queue'
 import { placeOf } from './steps/deletion-steps'
 
 /** What operators see of a withdrawal wherever they see it. */
@@ -76,7 +77,7 @@ export function momentsOf({ clock, timeScale }: SystemContext): Moments {
 /** Of `deletion_steps s`. A step that a run holds is overdue only after its estimate. */
 export const isOverdue = (v: Placeholders<Moments>) =>
   sql`(s.due_at IS NOT NULL AND (s.estimated_completion <= ${v.now}
-     OR (s.due_at <= ${v.graceEnd} AND (s.lease_until IS NULL OR s.lease_until <= ${v.now}))))`
+     OR (s.due_at <= ${v.graceEnd} AND ${isFree(v, sql`s`)})))`
 
 const readSteps = statement(
   'steps-of-withdrawals',

@@ -2,7 +2,7 @@ import type { Transaction } from '../context'
 import { OUTBOX_LEASE_MS } from '../limits/durations'
 import { integer, json, sql, statement, text, time, UNWAITED } from '../sql'
 import { coalesced } from './coalesce'
-import { claimFor, eachBatch } from './queue'
+import { claimFor, eachBatch, isDue, moveDueAt } from './queue'
 
 /** The events that an engine gets; due-work.ts says what each of them wakes. */
 export const ENGINE_EVENTS = ['account/withdrawal.started'] as const
@@ -14,10 +14,9 @@ const claim = statement(
   'claim-outbox-events',
   { now: time, leaseUntil: time, maxRows: integer },
   { id: text, name: text, data: json.of<Record<string, string>>() },
-  (v) => sql`UPDATE outbox_events SET due_at = ${v.leaseUntil}, attempts = attempts + 1
+  (v) => sql`UPDATE outbox_events SET ${moveDueAt(v)}
    WHERE id IN (
-     SELECT id FROM outbox_events WHERE due_at IS NOT NULL AND due_at <= ${v.now}
-     ORDER BY due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED
+     SELECT id FROM outbox_events WHERE ${isDue(v)} ORDER BY due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED
    )
    RETURNING id, name, data`,
 )

@@ -2,20 +2,41 @@ import type { AnyContext } from '../context'
 import type { CallQueue } from '../process'
 import { type Described, integer, type Part, sql, text, time } from '../sql'
 
-// What the tables of due work share. `due_at` is null once a row is over. Whoever claims a row holds it until the lease ends.
+// In a table of due work, `due_at` is null once a row is over. Whoever claims a row holds it until the lease ends. The end stands in
+// `lease_until`; in a table without that column it stands in `due_at`, which the claim moves.
 
-/** Due, and not under a lease. `row` is the alias of the table. */
-export const isClaimable = (v: { now: Part }, row: Part) =>
-  sql`${row}.due_at <= ${v.now} AND (${row}.lease_until IS NULL OR ${row}.lease_until <= ${v.now})`
+/** No lease, or one that has ended. `row` is the alias of the table. */
+export const isFree = (v: { now: Part }, row: Part) =>
+  sql`(${row}.lease_until IS NULL OR ${row}.lease_until <= ${v.now})`
+
+export const isClaimable = (v: { now: Part }, row: Part) => sql`${row}.due_at <= ${v.now} AND ${isFree(v, row)}`
 
 /** For statements that look for due rows: adds the condition of the partial index, which a claim by key must not have. */
 export const isDueAndClaimable = (v: { now: Part }, row: Part) =>
   sql`${row}.due_at IS NOT NULL AND ${isClaimable(v, row)}`
 
+/** As `isDueAndClaimable`, for a table without `lease_until`. */
+export const isDue = (v: { now: Part }) => sql`due_at IS NOT NULL AND due_at <= ${v.now}`
+
+/** The earliest time at which the row can be claimed. */
+export const claimableAt = (row: Part) => sql`greatest(${row}.due_at, ${row}.lease_until)`
+
+/** In the SET of a claim. */
+export const takeLease = (v: { leaseUntil: Part }, row: Part) =>
+  sql`lease_until = ${v.leaseUntil}, attempts = ${row}.attempts + 1`
+
+/** As `takeLease`, for a table without `lease_until`. */
+export const moveDueAt = (v: { leaseUntil: Part }) => sql`due_at = ${v.leaseUntil}, attempts = attempts + 1`
+
+/** In the SET of what ends a lease. The row is due again at `dueAt`, or over if that is NULL. */
+export const release = (dueAt: Part) => sql`due_at = ${dueAt}, lease_until = NULL`
+
+export const leaseEnd = (from: Date, leaseMs: number): Date => new Date(from.getTime() + leaseMs)
+
 /** The values of a claim. Whoever dies is followed by another once the lease has ended. */
 export function claimFor(ctx: AnyContext, leaseMs: number): { now: Date; leaseUntil: Date } {
   const now = ctx.clock.now()
-  return { now, leaseUntil: new Date(now.getTime() + leaseMs) }
+  return { now, leaseUntil: leaseEnd(now, leaseMs) }
 }
 
 /** The waits after the first, the second and each further failed try; or a wait that doubles from the first up to the maximum. */

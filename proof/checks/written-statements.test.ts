@@ -132,7 +132,7 @@ const EXCEPTIONS = {
   'change-app': { values: 16 },
   'claim-resend': { lines: 28 },
   'import-users': { values: 13 },
-  'complete-deletion-task': { lines: 36 },
+  'complete-deletion-task': { lines: 35 },
   'open-email-change': { values: 13 },
   'register-app': { values: 18 },
 }

@@ -1,4 +1,4 @@
-import { exportAudit } from '@/domain/export-audit'
+import { exportAudit } from '@/domain/work/export-audit'
 import { reading } from './command.ts'
 import { toTime } from './values.ts'
 

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { changeInput, givenVerifiedChange, signInAs } from '@/testing/account'
 import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
-import { addAudit } from './audit'
-import { AUDIT_ACTIONS } from './audit-actions'
-import { changeEmail } from './email/change-email'
+import { addAudit } from '../audit'
+import { AUDIT_ACTIONS } from '../audit-actions'
+import { changeEmail } from '../email/change-email'
+import type { AuditRecord } from '../ports'
 import { exportAudit, sendAudit } from './export-audit'
-import type { AuditRecord } from './ports'
 
 const second = 1_000
 

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AUDIT_ACTIONS } from './audit-actions'
-import type { SystemContext } from './context'
-import { second } from './limits/durations'
-import type { AuditRecord } from './ports'
-import { pseudonymOf } from './pseudonyms'
-import { integer, type RowOf, sql, statement, text, time } from './sql'
+import { AUDIT_ACTIONS } from '../audit-actions'
+import type { SystemContext } from '../context'
+import { second } from '../limits/durations'
+import type { AuditRecord } from '../ports'
+import { pseudonymOf } from '../pseudonyms'
+import { integer, type RowOf, sql, statement, text, time } from '../sql'
+import { claimFor, leaseEnd } from './queue'
 
 const BATCH_SIZE = 1000
 /** A row tells the time before its commit. Later than this no transaction is still open. */
@@ -112,11 +113,10 @@ const releasePlace = statement(
 export async function sendAudit(ctx: SystemContext): Promise<void> {
   const { auditCollector } = ctx
   if (!auditCollector) return
-  const now = ctx.clock.now()
-  const leaseFromNow = () => new Date(ctx.clock.now().getTime() + LEASE_MS)
+  const { now, leaseUntil } = claimFor(ctx, LEASE_MS)
   const before = new Date(now.getTime() - MAX_COMMIT_DELAY_MS)
-  let heldUntil = leaseFromNow()
-  const [claimed] = await ctx.sql(claimPlace, { now, leaseUntil: heldUntil, start: before })
+  let heldUntil = leaseUntil
+  const [claimed] = await ctx.sql(claimPlace, { now, leaseUntil, start: before })
   if (!claimed) return
   try {
     for await (const rows of readBatches(ctx, { after: claimed.after, afterId: claimed.after_id }, before)) {
@@ -124,7 +124,7 @@ export async function sendAudit(ctx: SystemContext): Promise<void> {
       if (!last) break
       await auditCollector(rows.map((row) => toRecord(ctx, row)))
       const place = { after: last.at, afterId: last.id }
-      const [moved] = await ctx.sql(movePlace, { ...place, heldUntil, leaseUntil: leaseFromNow() })
+      const [moved] = await ctx.sql(movePlace, { ...place, heldUntil, leaseUntil: leaseEnd(ctx.clock.now(), LEASE_MS) })
       // Another instance claimed the place when this one took too long.
       if (!moved) return
       heldUntil = moved.leased_until

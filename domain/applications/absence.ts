@@ -4,10 +4,10 @@ import type { SystemContext } from '../context'
 import { CALL_BACK_OFF, CALL_LEASE_MS, MAX_CALL_MS } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 import { boolean, integer, NULL, type Part, type RowOf, sql, statement, text, time } from '../sql'
-import { claimFor, isClaimable, release, takeLease } from '../work/queue'
+import { claimFor, isClaimable, release, retryAfter, takeLease } from '../work/queue'
 import { PERSON_OF_TASK, PERSON_ROW, personOf, problemOfPerson, TASKS_OF_STEP, type TasksOfStep } from './deliver'
 import { isPresent, MAX_REPEATED_REQUESTS } from './task-states'
-import { isCalled, parsedBody, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
+import { isCalled, nextCallAt, parsedBody, SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 type CheckRow = RowOf<typeof claimDue>
 
@@ -88,15 +88,14 @@ export async function askForAbsence(ctx: SystemContext, withdrawalId: string, ro
   const answer = await sendCheck(ctx, withdrawalId, row)
   const check = { id, withdrawalId, attempts }
   const now = ctx.clock.now()
-  const after = (ms: number) => new Date(now.getTime() + ms)
   if (answer.present === false) await ctx.sql(confirm, { ...check, now })
   else if (answer.present) {
-    const lookAgainAt = after(CALL_BACK_OFF.maxMs * ctx.timeScale)
+    const lookAgainAt = retryAfter(ctx, CALL_BACK_OFF.maxMs * ctx.timeScale)
     const [noted] = await ctx.sql(notePresent, { ...check, now, lookAgainAt, problem: 'still has the person' })
     if (noted?.is_last) ctx.warn('connected_app_kept_person', { appId: row.app_id, withdrawalId, taskId: id })
   } else {
-    const nextTryAt = after(waitAfterCallMs(ctx, attempts, answer))
-    await ctx.sql(markFailed, { ...check, nextTryAt, problem: answer.problem ?? `HTTP ${answer.status}` })
+    const problem = answer.problem ?? `HTTP ${answer.status}`
+    await ctx.sql(markFailed, { ...check, nextTryAt: nextCallAt(ctx, attempts, answer), problem })
   }
   return answer.present === false
 }

@@ -17,10 +17,10 @@ import {
   text,
   time,
 } from '../sql'
-import { claimableAt, claimFor, isClaimable, release, takeLease } from '../work/queue'
+import { claimableAt, claimFor, isClaimable, release, retryAfter, takeLease } from '../work/queue'
 import { isPresent } from './task-states'
 import { type Acknowledges, reportPlaceOf } from './task-token'
-import { isCalled, isSuccess, noteGoodAnswer, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
+import { isCalled, isSuccess, nextCallAt, noteGoodAnswer, SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 type TaskRow = RowOf<typeof claimDue>
 
@@ -180,7 +180,7 @@ export async function nextTry(
   tx: Transaction,
   { withdrawalId, step }: TasksOfStep,
 ): Promise<{ at: Date; problem: string | null } | null> {
-  const lookAgainAt = new Date(tx.clock.now().getTime() + CALL_BACK_OFF.maxMs * tx.timeScale)
+  const lookAgainAt = retryAfter(tx, CALL_BACK_OFF.maxMs * tx.timeScale)
   const [left] = await tx.sql(readNextTry, { withdrawalId, step, lookAgainAt })
   return left?.at ? { at: left.at, problem: left.problem } : null
 }
@@ -199,8 +199,8 @@ export async function callForTask(ctx: SystemContext, withdrawalId: string, task
     const reportBy = new Date(now.getTime() + task.acknowledge_within_s * second)
     await ctx.sql(markAccepted, { id, attempts, now, reportBy })
   } else {
-    const nextTryAt = new Date(now.getTime() + waitAfterCallMs(ctx, attempts, answer))
-    await ctx.sql(markFailed, { id, attempts, nextTryAt, problem: answer.problem ?? `HTTP ${answer.status}` })
+    const problem = answer.problem ?? `HTTP ${answer.status}`
+    await ctx.sql(markFailed, { id, attempts, nextTryAt: nextCallAt(ctx, attempts, answer), problem })
   }
   return false
 }

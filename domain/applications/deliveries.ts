@@ -24,7 +24,7 @@ import {
 } from '../sql'
 import { coalesced, drain } from '../work/coalesce'
 import { claimFor, holdPlace, isDueAndClaimable, release, takeLease } from '../work/queue'
-import { isCalled, isSuccess, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
+import { isCalled, isSuccess, nextCallAt, SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 /** The personal members of a message, which are sealed in its delivery. */
 export interface PersonalData {
@@ -204,7 +204,7 @@ async function noteAnswer(ctx: SystemContext, delivery: DeliveryRow, { answer, t
   const now = ctx.clock.now()
   if (isSuccess(answer)) return noteDelivered(ctx, { id, now, status, tookMs, isOpen })
   const lastTryMs = retryUntil?.getTime() ?? occurredAt.getTime() + EVENT_RETRY_MS * ctx.timeScale
-  const nextTryMs = Math.min(now.getTime() + waitAfterCallMs(ctx, attempts, answer), lastTryMs)
+  const nextTryMs = Math.min(nextCallAt(ctx, attempts, answer).getTime(), lastTryMs)
   const outcome =
     now.getTime() < lastTryMs
       ? { state: 'pending' as const, nextTryAt: new Date(nextTryMs), deadAt: null }

@@ -3,7 +3,7 @@ import type { AnyContext, SystemContext } from '../context'
 import { CALL_BACK_OFF, second } from '../limits/durations'
 import type { AppAnswer, AppRequest } from '../ports'
 import { bytes, type Described, type Part, sql, statement, text, time } from '../sql'
-import { backOffMs } from '../work/queue'
+import { nextTryAt, retryAfter } from '../work/queue'
 
 /** The application's endpoint, and the secrets that sign a call. */
 export const SIGNING_ROW = {
@@ -84,11 +84,11 @@ export function signedHeaders(id: string, at: Date, body: string, secrets: strin
   }
 }
 
-/** A `Retry-After` of the application replaces the wait, within the same bounds. */
-export const waitAfterCallMs = (ctx: AnyContext, attempts: number, { retryAfterMs }: AppAnswer): number =>
+/** When the application is called again. Its `Retry-After` replaces the back-off, within the same bounds. */
+export const nextCallAt = (ctx: AnyContext, attempts: number, { retryAfterMs }: AppAnswer): Date =>
   retryAfterMs === undefined
-    ? backOffMs(ctx, attempts, CALL_BACK_OFF)
-    : Math.min(Math.max(retryAfterMs, CALL_BACK_OFF.firstMs * ctx.timeScale), CALL_BACK_OFF.maxMs)
+    ? nextTryAt(ctx, attempts, CALL_BACK_OFF)
+    : retryAfter(ctx, Math.min(Math.max(retryAfterMs, CALL_BACK_OFF.firstMs * ctx.timeScale), CALL_BACK_OFF.maxMs))
 
 /** The JSON of an answer whose body was asked for; undefined if it is none. */
 export function parsedBody({ body = '' }: AppAnswer): unknown {

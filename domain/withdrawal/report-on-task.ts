@@ -3,7 +3,7 @@ import { AppError } from '@/contract/errors'
 import { reportOnTask as contract } from '@/contract/tasks'
 import { endTask, type TasksOfStep } from '../applications/deliver'
 import { type LockedTask, lockTask, wakeStep } from '../applications/open-tasks'
-import { noteGoodAnswer, waitAfterCallMs } from '../applications/webhook'
+import { nextCallAt, noteGoodAnswer } from '../applications/webhook'
 import type { Context, Transaction } from '../context'
 import { takePlaces } from '../limits/buckets'
 import { second } from '../limits/durations'
@@ -85,7 +85,7 @@ async function note(tx: Transaction, report: Report): Promise<Noted> {
   refuseUnregistered(task, report)
   const now = tx.clock.now()
   if (report.status === 'failed') {
-    const nextTryAt = new Date(now.getTime() + waitAfterCallMs(tx, task.attempts, { status: 0 }))
+    const nextTryAt = nextCallAt(tx, task.attempts, { status: 0 })
     await tx.sql(noteFailed, { id: report.taskId, nextTryAt, code: report.code ?? null })
     await wakeStep(tx, tasks)
     return { tasks, state: 'pending' }

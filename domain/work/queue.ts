@@ -43,7 +43,7 @@ export function claimFor(ctx: AnyContext, leaseMs: number): { now: Date; leaseUn
 export type BackOff = readonly [number, ...number[]] | { firstMs: number; maxMs: number }
 
 /** The wait after so many failed tries. One that doubles adds up to a quarter at random, so that tries spread. */
-export function backOffMs(ctx: AnyContext, attempts: number, backOff: BackOff): number {
+function backOffMs(ctx: AnyContext, attempts: number, backOff: BackOff): number {
   if ('firstMs' in backOff) {
     const doubled = backOff.firstMs * 2 ** Math.min(attempts - 1, 20) * (1 + ctx.secrets.randomFraction() / 4)
     return Math.min(doubled, backOff.maxMs) * ctx.timeScale
@@ -51,9 +51,12 @@ export function backOffMs(ctx: AnyContext, attempts: number, backOff: BackOff): 
   return (backOff[Math.min(attempts, backOff.length) - 1] ?? backOff[0]) * ctx.timeScale
 }
 
+/** The time of the next try, after this wait from now. */
+export const retryAfter = ({ clock }: AnyContext, waitMs: number): Date => new Date(clock.now().getTime() + waitMs)
+
 /** When a row is tried again after so many failed tries. */
 export const nextTryAt = (ctx: AnyContext, attempts: number, backOff: BackOff): Date =>
-  new Date(ctx.clock.now().getTime() + backOffMs(ctx, attempts, backOff))
+  retryAfter(ctx, backOffMs(ctx, attempts, backOff))
 
 /** Works batch by batch, until one is not full. `work` returns how many rows it found. */
 export async function eachBatch(maxRows: number, work: () => Promise<number>): Promise<void> {

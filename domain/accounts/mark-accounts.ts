@@ -1,6 +1,7 @@
 import { keyIdsOf, ledgerMarkOf, MARKS, marksOf } from '../pseudonyms'
 import { integer, sql, statement, text } from '../sql'
 import { coalesced } from '../work/coalesce'
+import { eachBatch } from '../work/queue'
 
 /** Open accounts without a mark of this secret. Each part is read in the order of the index, so that none reads the table. */
 export const withoutMark = statement(
@@ -34,12 +35,13 @@ export const markAccounts = coalesced(
   'mark-accounts',
   async (ctx) => {
     const marks = marksOf(keyIdsOf(ctx)[0])
-    for (let isMore = true; isMore; ) {
+    await eachBatch(BATCH_SIZE, async () => {
       const ids = (await ctx.sql(withoutMark, { ...marks, maxRows: BATCH_SIZE })).map(({ id }) => id)
-      const marked =
-        ids.length > 0 && (await ctx.sql(setMarks, { ids, marks: ids.map((id) => ledgerMarkOf(ctx, id)) })).length > 0
-      isMore = marked && ids.length === BATCH_SIZE
-    }
+      if (ids.length === 0) return 0
+      const marked = await ctx.sql(setMarks, { ids, marks: ids.map((id) => ledgerMarkOf(ctx, id)) })
+      // Stop if others hold the whole batch.
+      return marked.length === 0 ? 0 : ids.length
+    })
   },
   0,
 )

@@ -8,6 +8,7 @@ import { withIsoTimes } from '../iso-times'
 import { EVENT_RETRY_MS, minute } from '../limits/durations'
 import { auditManager, type ManagerContext } from '../manager'
 import { boolean, integer, isOneOf, type Part, type Placeholders, sql, statement, text, time } from '../sql'
+import { eachBatch } from '../work/queue'
 import { beginDueDeliveries } from './deliveries'
 import { unknownApp } from './manage'
 
@@ -192,10 +193,8 @@ export async function resendEvents(ctx: ManagerContext, which: Resent): Promise<
   const retryUntil = new Date(now.getTime() + EVENT_RETRY_MS * ctx.timeScale)
   // First, so that a crash between the batches leaves no resend without it.
   await auditManager(ctx, 'events.resent', eventId ?? appId ?? '')
-  let count = 0
-  for (let rows = BATCH_SIZE; rows === BATCH_SIZE; count += rows) {
-    rows = (await ctx.sql(one, { eventId, appId, since, now, retryUntil, maxRows: BATCH_SIZE })).length
-  }
+  const values = { eventId, appId, since, now, retryUntil, maxRows: BATCH_SIZE }
+  const count = await eachBatch(BATCH_SIZE, async () => (await ctx.sql(one, values)).length)
   ctx.background(() => beginDueDeliveries(ctx))
   return count
 }

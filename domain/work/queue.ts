@@ -58,9 +58,11 @@ export const retryAfter = ({ clock }: AnyContext, waitMs: number): Date => new D
 export const nextTryAt = (ctx: AnyContext, attempts: number, backOff: BackOff): Date =>
   retryAfter(ctx, backOffMs(ctx, attempts, backOff))
 
-/** Works batch by batch, until one is not full. `work` returns how many rows it found. */
-export async function eachBatch(maxRows: number, work: () => Promise<number>): Promise<void> {
-  while ((await work()) === maxRows);
+/** Works batch by batch, until one is not full. `work` returns how many rows it found; the result is their sum. */
+export async function eachBatch(maxRows: number, work: () => Promise<number>): Promise<number> {
+  let found = 0
+  for (let rows = maxRows; rows === maxRows; found += rows) rows = await work()
+  return found
 }
 
 /** Cursor: the last row of the previous batch. */

@@ -105,7 +105,7 @@ export const markStored = statement(
 export const writeErasureLedger = coalesced(
   'write-erasure-ledger',
   async (ctx) => {
-    while ((await ctx.transaction((tx) => appendBatch(tx))) === BATCH_SIZE);
+    await eachBatch(BATCH_SIZE, () => ctx.transaction((tx) => appendBatch(tx)))
     await storeBatches(ctx)
   },
   0,

@@ -3,19 +3,10 @@ import type { Input } from '@/contract/define'
 import type { changeEmail as contract } from '@/contract/email'
 import { AppError, RULES } from '@/contract/errors'
 import type { Context } from '../context'
-import {
-  givePlacesBack,
-  placesBeside,
-  pseudonymousBucket,
-  type TakenPlaces,
-  takePlaces,
-  takePlacesBeside,
-  userBucket,
-  withPlaces,
-} from '../limits/buckets'
+import { pseudonymousBucket, type TakenPlaces, takePlaces, takePlacesBeside, userBucket } from '../limits/buckets'
 import { heldSince } from '../limits/held-addresses'
 import { renewHash } from '../passwords/foreign-hashes'
-import { isWrongPassword } from '../passwords/replace-password'
+import { countGuess, guessBuckets } from '../passwords/guesses'
 import { requireFreshSignIn } from '../sessions/fresh-sign-in'
 import { boolean, integer, type Part, sql, text, time } from '../sql'
 import { isOwnAddress } from './set-address'
@@ -31,7 +22,7 @@ export const addressTakenPart = (v: { newEmailKey: Part; userId: Part; heldSince
      (SELECT address_is_held(${v.newEmailKey}, ${v.userId}, ${v.heldSince})))`
 
 // Reads the limits and what they guard in one statement. The hash is compared only if all limits have room.
-const readAccount = placesBeside(
+const takeAndReadAccount = takePlacesBeside(
   'begin-email-change',
   TARGET,
   {
@@ -67,16 +58,12 @@ export async function prepareChange(
   const { userId } = ctx.actor
   const messages = pseudonymousBucket(ctx, 'targetMail', address.key)
   const quota = [userBucket(ctx, 'change', userId), pseudonymousBucket(ctx, 'target', address.key), messages]
-  const wanted = {
-    take: [userBucket(ctx, 'password', userId), userBucket(ctx, 'passwordDay', userId)],
-    look: [...quota, takenAddressBucket(ctx)],
-  }
+  const wanted = { take: guessBuckets(ctx, userId), look: [...quota, takenAddressBucket(ctx)] }
   const target = { userId, newEmailKey: address.key, heldSince: heldSince(ctx, ctx.clock.now()) }
-  const { places: guess, row: account } = await takePlacesBeside(ctx, readAccount, wanted, target)
+  const { places: guess, row: account } = await takeAndReadAccount(ctx, wanted, target)
   if (!account.user_id) throw new AppError('AUTH_001')
   const { password_hash: passwordHash, credential_version: credentialVersion, is_address_taken } = account
-  await withPlaces(ctx, guess, () => requireProof(ctx, passwordHash, input), isWrongPassword)
-  await givePlacesBack(ctx, guess)
+  await countGuess(ctx, guess, () => requireProof(ctx, passwordHash, input))
   const { current_password: password } = input
   if (password !== undefined) renewHash(ctx, { userId, passwordHash, password })
   if (is_address_taken) throw await refusalOfTakenAddress(ctx, address)

@@ -10,7 +10,6 @@ import {
   type Part,
   type Placeholders,
   type Shape,
-  type Statement,
   sql,
   statement,
   text,
@@ -199,34 +198,28 @@ export async function takePlaces(ctx: NotingContext, wanted: WantedPlaces): Prom
 }
 
 /**
- * A statement that takes and looks at places, and reads one row of what they guard. The columns of `row` are null where `read` finds
- * nothing.
+ * Makes a call whose one statement takes and looks at places, and reads one row of what they guard. The columns of `row` are null where
+ * `read` finds nothing.
  */
-export const placesBeside = <const Values extends Shape, const Row extends Shape>(
+export function takePlacesBeside<const Values extends Shape, const Row extends Shape>(
   name: string,
   values: Values,
   row: Row,
   read: (v: Placeholders<Values>) => Part,
-) =>
-  statement(
+) {
+  const beside = statement(
     name,
     { ...TAKE_VALUES, ...LOOK_VALUES, ...values },
     { ...PLACE_ROW, ...row },
     (v) => sql`WITH taken AS (${takePlacesPart(v)}), looked AS (${lookAtPlacesPart(v)})
    SELECT places.*, beside.*, ${UNWAITED} FROM (TABLE taken UNION ALL TABLE looked) AS places LEFT JOIN (${read(v)}) AS beside ON true`,
   )
-
-/** Takes the places and gives what was read beside them. */
-export async function takePlacesBeside<Values extends object, Row extends PlaceRow>(
-  ctx: NotingContext,
-  beside: Statement<Values & TakeValues & LookValues, Row>,
-  wanted: WantedPlaces,
-  values: Values,
-): Promise<{ places: TakenPlaces; row: Row }> {
-  const now = ctx.clock.now()
-  const rows = await ctx.sql(beside, { ...values, ...takeValues(wanted, now), ...lookValues(wanted, now) })
-  const places = await judgePlaces(ctx, wanted, rows, now)
-  return { places, row: rows[0] as Row }
+  return async (ctx: NotingContext, wanted: WantedPlaces, given: Described<Values>) => {
+    const now = ctx.clock.now()
+    const rows = await ctx.sql(beside, { ...given, ...takeValues(wanted, now), ...lookValues(wanted, now) })
+    const places = await judgePlaces(ctx, wanted, rows, now)
+    return { places, row: rows[0] as (typeof rows)[number] }
+  }
 }
 
 /** Takes the places in a transaction, so that a rollback gives them back. */

@@ -3,11 +3,12 @@ import { AppError, RULES } from '@/contract/errors'
 import { normalisedPassword } from '@/contract/guessable-password'
 import type { changePassword as contract } from '@/contract/password'
 import type { Context } from '../context'
-import { givePlacesBack, takePlaces, userBucket, withPlaces } from '../limits/buckets'
+import { takePlaces } from '../limits/buckets'
 import { isStillLive, refusalOfEnded } from '../sessions/live-caller'
 import { integer, type RowOf, sql, statement, text } from '../sql'
+import { countGuess, guessBuckets } from './guesses'
 import { requireGoodPassword } from './new-password'
-import { isWrongPassword, lockProven, replaceAndNotify } from './replace-password'
+import { lockProven, replaceAndNotify } from './replace-password'
 
 const findPassword = statement(
   'find-password',
@@ -21,13 +22,8 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
   const { actor, ip, userAgent } = ctx
   const { userId } = actor
   const { current_password: current, new_password: wanted } = input
-  // The same buckets as in an email change, so that the two calls share five guesses.
-  const guess = await takePlaces(ctx, {
-    take: [userBucket(ctx, 'password', userId), userBucket(ctx, 'passwordDay', userId)],
-  })
-  // Any other failure means that the password was not checked, so this was no guess.
-  const proven = await withPlaces(ctx, guess, () => prove(ctx, userId, current), isWrongPassword)
-  await givePlacesBack(ctx, guess)
+  const guess = await takePlaces(ctx, { take: guessBuckets(ctx, userId) })
+  const proven = await countGuess(ctx, guess, () => prove(ctx, userId, current))
   if (normalisedPassword(wanted) === normalisedPassword(current)) {
     throw new AppError('PASSWORD_001', RULES.currentAsNew)
   }

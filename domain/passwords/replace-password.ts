@@ -70,9 +70,6 @@ export function refuseLostPassword(account: { has_password: boolean }, passwordH
   if (account.has_password && passwordHash === null) throw newPasswordMissing()
 }
 
-/** Such a failure is what the limit of guesses counts. */
-export const isWrongPassword = (error: unknown): boolean => error instanceof AppError && error.code === 'EMAIL_007'
-
 const lockProvenAccount = statement(
   'lock-proven-account',
   { userId: text, credentialVersion: integer },

@@ -56,8 +56,8 @@ export function Trouble({ app, lastFetchedAt }: TroubleProps) {
       {app.leaves_tasks &&
         (lastFetchedAt ? (
           <>
-            It fetches its deletion tasks itself, and last asked for them on <LocalTime dateTime={lastFetchedAt} />: check
-            that it runs.{' '}
+            It fetches its deletion tasks itself, and last asked for them on <LocalTime dateTime={lastFetchedAt} />:
+            check that it runs.{' '}
           </>
         ) : (
           'It fetches its deletion tasks itself, and has never asked for them: check that it runs. '

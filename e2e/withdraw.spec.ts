@@ -65,6 +65,9 @@ test('a user withdraws, is signed out everywhere, and watches the withdrawal to 
   await expect(done).toBeVisible()
   await expectAccessible(stranger)
   await expect(stranger.getByRole('link', { name: 'Delete account' })).toHaveCount(0)
+  // As the receipt, which names nothing for what was asked for and did not exist.
+  const chosen = stranger.locator('dl > div').filter({ hasText: 'Usage statistics' })
+  await expect(chosen).toContainText('There was none')
   await stranger.reload()
   await expect(deleted).toBeVisible()
   const download = stranger.waitForEvent('download')

@@ -139,7 +139,9 @@ function typescript(contract: Contract): string {
   const imports = (...what: string[]) => `import { ${what.sort().join(', ')} } from 'user-account-service/client'`
   if (isTaskContract(contract)) {
     const task = "{ report_to: BASE + '/api/v1/tasks/' + TASK_ID, report_token: REPORT_TOKEN }"
-    return [imports('reportTask'), '', environment, `await reportTask(${task}, ${body})`].join('\n')
+    return [imports('ApiError', 'reportTask'), '', environment, ...caught(`await reportTask(${task}, ${body})`)].join(
+      '\n',
+    )
   }
   const place = print(
     {
@@ -155,15 +157,27 @@ function typescript(contract: Contract): string {
   const call = `await call(${[name, place, ...options].join(', ')})`
   return [
     ...(contract.file ? ["import { writeFile } from 'node:fs/promises'"] : []),
-    imports(isAdminContract(contract) ? 'createServiceClient' : 'createClient', name),
+    imports('ApiError', isAdminContract(contract) ? 'createServiceClient' : 'createClient', name),
     '',
     environment,
     `const call = ${client}`,
-    ...(contract.file
-      ? [`const file = ${call}`, "await writeFile('export.zip', Buffer.from(await file.arrayBuffer()))"]
-      : [`console.log(${call})`]),
+    ...caught(
+      ...(contract.file
+        ? [`const file = ${call}`, "await writeFile('export.zip', Buffer.from(await file.arrayBuffer()))"]
+        : [`console.log(${call})`]),
+    ),
   ].join('\n')
 }
+
+const caught = (...lines: string[]) => [
+  'try {',
+  ...lines.map((line) => `  ${indent(line, 2)}`),
+  '} catch (refusal) {',
+  '  if (!(refusal instanceof ApiError)) throw refusal',
+  "  console.error(refusal.code, refusal.details, refusal.retryAfterSeconds ?? '')",
+  '  process.exitCode = 1',
+  '}',
+]
 
 function python(contract: Contract): string {
   const { method, scope, example, path, file } = contract

@@ -127,6 +127,7 @@ function searched(
 ): FoundGroup {
   const entries = group.entries.flatMap((entry): FoundEntry[] => {
     const { id, title, words = '', first = '', description = '', codes = [], members = [] } = entry
+    const { message = '', details = description } = meanings[title] ?? {}
     const found = [
       ...codes.map((code) => ({
         part: code,
@@ -140,7 +141,7 @@ function searched(
     const hit = { ...entry, title: titleOf(title, meanings), parts }
     if (isIn(first) && hasAllOf(first)) return [{ ...hit, rank: -1 }]
     if (isIn(titles)) return [{ ...hit, rank: 0 }]
-    if (isIn(`${titles} ${words} ${isExplained ? description : ''}`)) return [{ ...hit, rank: 1 }]
+    if (isIn(`${titles} ${words} ${message} ${isExplained ? details : ''}`)) return [{ ...hit, rank: 1 }]
     return parts.length > 0 ? [{ ...hit, rank: 2 }] : []
   })
   return { ...group, entries: entries.sort((one, other) => one.rank - other.rank) }

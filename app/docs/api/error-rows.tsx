@@ -1,10 +1,26 @@
 import type { ReactNode } from 'react'
 import { Described, ReferenceRows } from '@/components/docs/reference-rows'
 import { Disclosure } from '@/components/ui/disclosure'
+import { textLink } from '@/components/ui/text-link'
 import type { Contract } from '@/contract/define'
 import { ERRORS, type ErrorCode, meaningOf } from '@/contract/errors'
 import { meaningIn } from '@/contract/openapi'
-import { codesOf } from './reference'
+import { ALL_ERRORS, codesOf, pathOf } from './reference'
+
+/** Two codes have one message. */
+const WHERE: Partial<Record<ErrorCode, ReactNode>> = {
+  AUTH_002: (
+    <>
+      {' '}
+      It comes on every operation that needs a scope, except on those of{' '}
+      <a href={`${pathOf(ALL_ERRORS.id)}#WITHDRAWAL_005`} className={textLink}>
+        WITHDRAWAL_005
+      </a>
+      .
+    </>
+  ),
+  WITHDRAWAL_005: ' It comes on these operations, in place of AUTH_002:',
+}
 
 interface ErrorRowsProps {
   codes: readonly ErrorCode[]
@@ -24,6 +40,7 @@ export const ErrorRows = ({ codes, of, more }: ErrorRowsProps) => (
       text: (
         <>
           <strong>{ERRORS[code].message}.</strong> {meaningOf(code)}
+          {WHERE[code]}
           {more?.(code)}
         </>
       ),

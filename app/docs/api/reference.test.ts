@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { search } from '@/components/docs/search'
 import { operations } from '@/contract/operations'
 import { BUCKET_NAMES, LIMIT_ROWS } from '@/domain/limits/limits'
-import { CONTENTS, LIMITED, MEANINGS, SUGGESTED } from './reference'
+import { CONTENTS, codesOf, LIMITED, MEANINGS, SUGGESTED } from './reference'
 import { hasExample, sampleOf } from './samples'
 
 /** The place that a search finds first. */
@@ -60,6 +60,16 @@ test.each([
   ['dtk_', '/docs/api/tasks#takeTasks'],
   ['RFC 9068', '/docs/api#authentication'],
   ['role', '/docs/api#authentication'],
+  ['wrong password', '/docs/api/errors#EMAIL_007'],
+  ['invalid password', '/docs/api/errors#EMAIL_007'],
+  ['incorrect password', '/docs/api/errors#EMAIL_007'],
+  ['invalid code', '/docs/api/errors#EMAIL_003'],
+  ['wrong code', '/docs/api/errors#EMAIL_003'],
+  ['expired code', '/docs/api/errors#EMAIL_004'],
+  ['expired link', '/docs/api/errors#EMAIL_004'],
+  ['invalid email', '/docs/api/errors#EMAIL_001'],
+  ['easy to guess', '/docs/api/errors#PASSWORD_001'],
+  ['forbidden', '/docs/api/errors#WITHDRAWAL_005'],
 ])('a search of the reference for %s leads to %s', (words, place) => {
   expect(firstOf(words)).toBe(place)
 })
@@ -82,8 +92,11 @@ test('a search with a number that the reference has not finds nothing', () => {
   expect(search(CONTENTS, 'RFC 7515', MEANINGS)).toEqual([])
 })
 
-test('each example in Python prints the code and the details of a refusal', () => {
-  for (const one of operations.filter(hasExample)) expect(sampleOf(one, 'python')).toContain("error['details']")
+test.each([
+  ['python', "error['details']"],
+  ['typescript', 'refusal.details'],
+] as const)('each example in %s prints the code and the details of a refusal', (language, details) => {
+  for (const one of operations.filter(hasExample)) expect(sampleOf(one, language)).toContain(details)
 })
 
 test.each(['delete', 'remove', 'erase', 'close account', 'deactivate', 'GDPR'])(
@@ -135,6 +148,13 @@ test('where titles have the words, no error code stands among what is found, unl
 
 test.each(operations.filter(hasExample))('the example of $name reads no variable that has no name', (one) => {
   expect(sampleOf(one, 'curl')).not.toContain('undefined')
+})
+
+test('AUTH_002 comes on every operation that needs a scope, except on those of WITHDRAWAL_005', () => {
+  for (const one of operations) {
+    const codes = codesOf(one).filter((code) => code === 'AUTH_002' || code === 'WITHDRAWAL_005')
+    expect(codes, one.name).toHaveLength(one.scope ? 1 : 0)
+  }
 })
 
 test('every limit whose headers an answer shows is listed, except that of the sign-in page', () => {

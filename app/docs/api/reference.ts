@@ -83,6 +83,25 @@ const OPERATION_WORDS: Partial<Record<OperationName, string>> = {
   takeTasks: 'receive deletion tasks poll polling without an endpoint',
 }
 
+const WRONG = 'wrong incorrect invalid bad'
+/** What people call a refusal that has another word for it. */
+const ERROR_WORDS: Partial<Record<ErrorCode, string>> = {
+  EMAIL_001: `${WRONG} address`,
+  EMAIL_002: 'taken duplicate exists',
+  EMAIL_003: `${WRONG} OTP`,
+  EMAIL_004: 'code link old',
+  EMAIL_006: `${WRONG} link expired`,
+  EMAIL_007: WRONG,
+  WITHDRAWAL_001: WRONG,
+  WITHDRAWAL_003: 'blocked blockers',
+  WITHDRAWAL_005: 'forbidden denied scope',
+  WITHDRAWAL_006: `${WRONG} expired`,
+  AUTH_001: `${WRONG} expired token unauthorized`,
+  AUTH_002: 'forbidden denied scope',
+  PASSWORD_001: `${WRONG} weak short`,
+  PASSWORD_002: `${WRONG} expired`,
+}
+
 /** Words to try in place of one that nothing has. */
 export const SUGGESTED = ['delete', 'verify', 'webhook', 'token', 'limit', 'error codes']
 
@@ -212,7 +231,7 @@ export const CONTENTS: ContentsGroup[] = [
       ...Object.entries(ERRORS).map(([code, { status }]) => ({
         id: code,
         title: code,
-        words: status === 429 ? '429 rate limit' : `${status}`,
+        words: `${status} ${status === 429 ? 'rate limit' : (ERROR_WORDS[code as ErrorCode] ?? '')}`,
       })),
     ],
   },

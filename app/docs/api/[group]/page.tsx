@@ -81,7 +81,7 @@ export default async function GroupPage({ params }: Props) {
       ) : group === ALL_ERRORS ? (
         <Chapter id="codes" title="All error codes">
           <p>
-            Any operation can answer with those of AUTH, REQUEST, RATE and SERVER. Below each other code stand the
+            Many operations can answer with those of AUTH, REQUEST, RATE and SERVER. Below each other code stand the
             operations that answer with it.
           </p>
           <ErrorRows

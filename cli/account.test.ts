@@ -625,11 +625,27 @@ test('what cannot be undone asks with what it concerns, once it knows that it ma
   await run(`transaction add --user ${userId}`)
   const [{ id: order } = {}] = await ctx.db.transaction.findMany({ where: { userId } })
   expect((await question(start)).split('\n')).toEqual([
-    'Held back: 1 pending transaction. Settle or cancel it first.',
+    'Held back: 1 pending transaction.',
     `${order}: Added by the operator`,
     `transaction settle ${order} if it was paid, transaction cancel if it was called off.`,
   ])
   expect(await question('withdrawal start --user usr_unknown')).toBe(NO_USER)
+  await run(`transaction cancel ${order}`)
+  const at = ctx.clock.now()
+  const pushed = { userId, source: 'shop two', code: 'open_order', title: 'Order 9 is on its way', createdAt: at }
+  await ctx.db.withdrawalBlocker.createMany({ data: ['order-9', "o'9"].map((key) => ({ ...pushed, key })) })
+  const held = [
+    'Held back: 2 blockers.',
+    ...['order-9', "'o'\\''9'"].flatMap((key) => [
+      'shop two: Order 9 is on its way',
+      'To end it:',
+      `  blocker end --user ${userId} --source 'shop two' --key ${key}`,
+    ]),
+  ]
+  expect((await question(start)).split('\n').toSorted()).toEqual(held.toSorted())
+  expect((await refusal(start)).split('\n').toSorted()).toEqual(held.toSorted())
+  for (const line of held.filter((one) => one.startsWith('  '))) await run(line)
+  expect(await question(start)).toBe(`Delete the account of Ada Lovelace (${email})?`)
 
   const { id, appId, appName, withdrawalId, userId: gone } = await givenTask()
   const sentence = ENGLISH.Deletion.apps.waived.gone
@@ -643,7 +659,6 @@ test('what cannot be undone asks with what it concerns, once it knows that it ma
   )
   expect(await question(`app remove ${appId}`)).toContain('1 open deletion task. Wait, or')
   expect(await question(`archive accept-loss --withdrawal ${withdrawalId}`)).toBe('nothing was asked')
-  const at = ctx.clock.now()
   await ctx.db.archive.create({
     data: { id: 'arc_lost', userId: gone, objectKey: 'lost.bin', bytes: 1, createdAt: at, storedAt: at },
   })

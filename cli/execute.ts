@@ -1,9 +1,9 @@
-import { withAmount } from '@/contract/amount'
-import { AppError, type Blocker, ERRORS, type ErrorCode } from '@/contract/errors'
+import { AppError, ERRORS, type ErrorCode } from '@/contract/errors'
 import type { SystemContext } from '@/domain/context'
 import { NO_ACCOUNT } from '@/domain/lock-account'
 import { type Answer, parseCall, type ReadInput, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
+import { linesOf } from './refusal.ts'
 
 /** Runs one command; what it answers is printed. Without `readInput` it is one of a batch. */
 export async function execute(ctx: SystemContext, args: string[], readInput: ReadInput): Promise<Answer> {
@@ -69,14 +69,8 @@ function withWhereIdsAre(sentence: string): string {
   return shown ? sentence.replace(missing ? '.' : /\.$/, `: ${shown}.`) : sentence
 }
 
-/** The sentence has said how many transactions are pending. */
-const linesOf = ({ source, title, transactions = [] }: Blocker): string[] =>
-  transactions.length === 0
-    ? [`${source}: ${title}`]
-    : [
-        ...transactions.map((transaction) => `${transaction.id}: ${withAmount(transaction)}`),
-        `transaction settle ${transactions[0]?.id} if it was paid, transaction cancel if it was called off.`,
-      ]
+/** What people and services read; the lines below it say it by commands. */
+const SETTLE_FIRST = / Settle or cancel (it|them) first\./
 
 /** The words of the pool, whose connections are all taken or do not open. */
 const isPoolBusy = ({ message }: Error) => message.includes('timeout exceeded when trying to connect')
@@ -89,7 +83,10 @@ export function sentenceOf(error: unknown): string {
     const { code, details, blockers = [] } = error
     const ownWords = details === ERRORS[code].details && OWN_WORDS[code]
     const sentence = withWhereIdsAre(ownWords || details.replace(/^new_password /, 'The password '))
-    return [blockers.length > 0 ? `Held back: ${sentence}` : sentence, ...blockers.flatMap(linesOf)].join('\n')
+    return [
+      blockers.length > 0 ? `Held back: ${sentence.replace(SETTLE_FIRST, '')}` : sentence,
+      ...blockers.flatMap(linesOf),
+    ].join('\n')
   }
   if (!(error instanceof Error)) return String(error)
   // The errors of several addresses have no message of their own.

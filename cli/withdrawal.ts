@@ -27,11 +27,13 @@ import { requireLevelLedger } from '@/domain/withdrawal/ledger/ledger-before-ans
 import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
+import { pushedBlockers } from '@/domain/withdrawal/show-account'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
 import { daysInWords } from '@/server/texts/duration-words'
 import { loadCatalogue } from '@/server/texts/load-catalogue'
 import { final, reading, revocable, UsageError } from './command.ts'
+import { type EndedBlocker, quoted } from './refusal.ts'
 import { timeOf } from './show.ts'
 import { checkActiveUser, idOf, namedAccount, personOf, sentenceOfReason, withdrawal } from './values.ts'
 
@@ -48,6 +50,22 @@ function toBody({ reason, feedback }: { reason?: string | undefined; feedback?: 
   if (body.success) return body.data
   const { details } = parseIssueMessage(body.error.issues[0]?.message ?? '')
   throw new UsageError(reason === 'other' && !feedback ? '--reason other needs --feedback.' : `--${details}`)
+}
+
+/** A refusal names the command that ends each pushed blocker. */
+async function withEnds(ctx: SystemContext, userId: string, error: unknown): Promise<unknown> {
+  if (!(error instanceof AppError) || !error.blockers) return error
+  const pushed = await pushedBlockers(ctx, userId)
+  const blockers = error.blockers.map((one): EndedBlocker => {
+    const at = pushed.findIndex(
+      ({ source, code, title }) => `${source} ${code} ${title}` === `${one.source} ${one.code} ${one.title}`,
+    )
+    const [own] = at < 0 ? [] : pushed.splice(at, 1)
+    return own
+      ? { ...one, end: `blocker end --user ${userId} --source ${quoted(own.source)} --key ${quoted(own.key)}` }
+      : one
+  })
+  return new AppError(error.code, error.details, undefined, blockers)
 }
 
 function problemOf(withdrawal: ListedWithdrawal): string | null {
@@ -145,7 +163,7 @@ export const withdrawalCommands = [
       await requireLevelLedger(ctx)
       const held = await findBlockers(ctx, userId)
       const blockers = held.blockers.filter((one) => !holdsPersonAlone(one))
-      if (blockers.length > 0) throw refusalOf({ ...held, blockers })
+      if (blockers.length > 0) throw await withEnds(ctx, userId, refusalOf({ ...held, blockers }))
       return `Delete the account of ${person}?`
     },
     async run(ctx, given) {
@@ -153,7 +171,10 @@ export const withdrawalCommands = [
       const userId = idOf(given)
       await checkActiveUser(ctx, userId)
       await requireLevelLedger(ctx)
-      return { user_id: userId, ...(await withdrawByOperator(ctx, { ...body, userId })) }
+      const started = await withdrawByOperator(ctx, { ...body, userId }).catch(async (error) => {
+        throw await withEnds(ctx, userId, error)
+      })
+      return { user_id: userId, ...started }
     },
     says: startForOperators,
   }),

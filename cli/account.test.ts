@@ -517,7 +517,7 @@ test('a withdrawal by the operator is refused for an unknown reason, a reason wi
   expect(await refusal(`withdrawal start --user ${userId} --reason bored`)).toContain('--reason must be one of')
   expect(await refusal(`withdrawal start --user ${userId} --reason other`)).toBe('--reason other needs --feedback.')
   await run(`transaction add --user ${userId} --status pending`)
-  expect(await refusal(`withdrawal start --user ${userId}`)).toContain('Held back: 1 pending transaction. Settle')
+  expect(await refusal(`withdrawal start --user ${userId}`)).toContain('Held back: 1 pending transaction.\n')
   expect(await ctx.db.user.count({ where: { id: userId, withdrawnAt: null } })).toBe(1)
 })
 
@@ -573,6 +573,16 @@ test('an application is given by its name, unless two have it', async () => {
   expect(await run('app disable TWIN')).toMatchObject({ app_id: written })
 })
 
+test('a name of an application that is not whole or has a slip is answered with those that may be meant', async () => {
+  for (const name of ['Warehouse', 'Mail archive', 'Mail gate']) await givenApp(name)
+  const none = 'There is no application with this name'
+  for (const given of ['ware', 'Warehuose', 'WAREHOUSE-'])
+    expect(await refusal(`app show ${given}`)).toBe(`${none}. Did you mean Warehouse?`)
+  expect(await refusal('app disable mail')).toBe(`${none}. Did you mean Mail archive or Mail gate?`)
+  expect(await refusal('app remove archive --waive gone')).toBe(`${none}. Did you mean Mail archive?`)
+  for (const given of ['house', "''"]) expect(await refusal(`app show ${given}`)).not.toContain('Did you mean')
+})
+
 test('an application is given by the beginning of its id, unless two begin so', async () => {
   for (const id of ['app_sameid1', 'app_sameid2'])
     await ctx.db.connectedApp.update({ where: { id: await givenApp('Same') }, data: { id } })
@@ -592,6 +602,11 @@ test('an account and a withdrawal are given by the beginning of their id, and a 
     if (line !== 'receipt show') expect(await run(`${line} ${prefix}`)).toEqual(await run(`${line} ${withdrawalId}`))
     expect(await refusal(`${line} ${prefix.slice(0, -1)}`)).toBe(TOO_SHORT)
     expect(await refusal(`${line} ${withdrawalId}x`)).toContain('with this id')
+    for (const end of ['…', '...']) {
+      if (line !== 'receipt show')
+        expect(await run(`${line} ${prefix}${end}`)).toEqual(await run(`${line} ${withdrawalId}`))
+      expect(await refusal(`${line} ${prefix.slice(0, -1)}${end}`)).toBe(TOO_SHORT)
+    }
   }
   for (const id of [userId.slice(0, 10), task])
     expect(await run(`withdrawal show ${id}`)).toMatchObject({ withdrawal_id: withdrawalId })
@@ -599,7 +614,12 @@ test('an account and a withdrawal are given by the beginning of their id, and a 
   const { userId: other, email } = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: other }, data: { externalId: 'customer-43' } })
   const beginning = other.slice(0, 'usr_'.length + 6)
-  for (const line of [`user show ${beginning}`, `user find ${beginning}`, 'user find customer-43'])
+  for (const line of [
+    `user show ${beginning}`,
+    `user show ${beginning}…`,
+    `user find ${beginning}`,
+    'user find customer-43',
+  ])
     expect(await run(line)).toMatchObject({ user_id: other, email })
   expect(await run(`session list --user ${beginning}`)).toMatchObject({ user_id: other })
   expect(await refusal(`withdrawal start --user ${beginning}`)).toBe(

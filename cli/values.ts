@@ -13,6 +13,7 @@ import { unknownUser } from '@/domain/lock-account'
 import { showUser } from '@/domain/withdrawal/show-account'
 import { createEndpointRule } from '@/server/adapters/app-caller'
 import { getEnv } from '@/server/settings/env'
+import { nearestName } from '@/server/settings/nearest-name'
 import { parseDuration } from '@/server/settings/setting-fields'
 import { ENGLISH } from '@/server/texts/catalogue'
 import { UsageError } from './command.ts'
@@ -126,7 +127,22 @@ async function appIdOf(ctx: SystemContext, given: string): Promise<string> {
     throw new AppError('REQUEST_001', `Several applications have this name: ${named}. Give the id of one.`)
   }
   if (apps[0]) return apps[0].id
-  throw new AppError('REQUEST_005', 'There is no application with this name: app list shows all of them.')
+  const meant = namesMeant(given, [...new Set(all.map(({ name }) => name))].sort())
+  const hint = meant.length > 0 ? `. Did you mean ${EITHER.format(meant)}?` : ': app list shows all of them.'
+  throw new AppError('REQUEST_005', `There is no application with this name${hint}`)
+}
+
+const EITHER = new Intl.ListFormat('en', { type: 'disjunction' })
+/** More names are no hint. */
+const MAX_MEANT = 5
+
+/** Those of which a word begins so, else the one that differs by a slip. */
+function namesMeant(given: string, names: string[]): string[] {
+  const [wanted, ...lower] = [given, ...names].map((name) => name.toLowerCase())
+  const nearest = nearestName(wanted ?? '', lower)
+  const begun = given === '' ? [] : names.filter((_, at) => ` ${lower[at]}`.includes(` ${wanted}`))
+  const meant = begun.length > 0 ? begun : names.filter((_, at) => lower[at] === nearest)
+  return meant.length > MAX_MEANT ? [] : meant
 }
 
 /** A withdrawal and an account, each by its id. */

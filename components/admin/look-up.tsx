@@ -50,7 +50,7 @@ export function LookUp() {
       return operate('lookUp', {}, { text })
     },
     onSuccess({ kind, id }, text) {
-      searched = text.trim()
+      searched = text.trim().replace(/(?:…|\.{3})$/, '')
       const path = `/admin/${FOLDERS[kind] ?? 'users'}/${encodeURIComponent(id)}`
       if (path === window.location.pathname) focusFound()
       else router.push(path)

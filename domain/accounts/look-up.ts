@@ -40,8 +40,8 @@ const readIdsByPrefix = statement(
    ORDER BY id LIMIT ${v.maxRows}`,
 )
 
-/** The id of a deletion task begins as that of its withdrawal goes on. */
-const ID_PREFIX = /^(?:(usr|app|txn)|wd|msg)_([\w-]{6,22})((?<=^msg_.{22})_[\w-]{0,26})?$/
+/** The id of a deletion task begins as that of its withdrawal goes on. A table that is too narrow for an id ends it with “…”. */
+const ID_PREFIX = /^(?:(usr|app|txn)|wd|msg)_([\w-]{6,22})((?<=^msg_.{22})_[\w-]{0,26})?(?:…|\.{3})?$/
 
 /** The ids of withdrawals, accounts, applications and transactions that begin so, from six characters after the prefix on. */
 async function findIdsByPrefix(ctx: ManagerContext, given: string): Promise<string[]> {
@@ -54,7 +54,7 @@ async function findIdsByPrefix(ctx: ManagerContext, given: string): Promise<stri
 }
 
 const TOO_SHORT = 'Type at least six characters of the id after its prefix.'
-export const isTooShort = (given: string) => /^(?:wd|usr|msg|app|txn)_.{0,5}$/.test(given)
+export const isTooShort = (given: string) => /^(?:wd|usr|msg|app|txn)_.{0,5}?(?:…|\.{3})?$/.test(given)
 
 /** For the command: the id that begins so; several are refused, and what begins none is left to the verb. */
 export async function wholeIdOf(ctx: SystemContext, given: string): Promise<string> {

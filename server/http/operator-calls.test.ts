@@ -301,7 +301,8 @@ test('an operator finds a deletion and an account by the beginning of an id, of 
   const deletion = { kind: 'withdrawal', id: withdrawalId }
   for (const text of [withdrawalId.slice(0, 9), withdrawalId.slice(0, -1), `msg_${withdrawalId.slice(3, 10)}`])
     expect((await ask(text)).data).toEqual(deletion)
-  expect((await ask(userId.slice(0, 10))).data).toEqual({ kind: 'user', id: userId })
+  for (const text of [userId.slice(0, 10), `${userId.slice(0, 10)}…`, `${userId.slice(0, 12)}...`, `${userId}…`])
+    expect((await ask(text)).data).toEqual({ kind: 'user', id: userId })
   expect((await ask(transactionId.slice(0, 10))).data).toEqual({ kind: 'user', id: debtor.userId })
   const gone = await givenWithdrawal(ctx)
   expect((await ask(gone.userId.slice(0, 10))).data).toEqual({ kind: 'withdrawal', id: gone.withdrawalId })
@@ -324,7 +325,7 @@ test('an operator finds a deletion and an account by the beginning of an id, of 
 test('the sentence of a search that finds nothing speaks of addresses where one was typed', async () => {
   const sentence = async (text: string) => (await press(operator, 'lookUp', { body: { text } })).details
   expect(await sentence('nobody@example.test')).toContain('being deleted is not found by its address')
-  for (const text of ['app_none', 'wd_Ab3', 'usr_'])
+  for (const text of ['app_none', 'app_none…', 'app_none...', 'wd_Ab3', 'usr_'])
     expect(await sentence(text)).toBe('Type at least six characters of the id after its prefix.')
   for (const text of ['app_none_none', 'ada@', '@ada'])
     expect(await sentence(text)).toBe(

@@ -6,7 +6,7 @@ import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { sentenceOf, splitWords } from './execute.ts'
 import { exampleOf, helpFor, whereHelpIs } from './help.ts'
-import { memberOf, showAnswer } from './show.ts'
+import { memberOf, showAnswer, wrapped } from './show.ts'
 
 const refusal = (line: string, inBatch = false): string => {
   try {
@@ -384,12 +384,48 @@ test('an act on the pages is of the operator who did it, and one of a service of
   const at = '2026-11-23T02:50:00.000Z'
   const audit = [
     { at, action: 'sign_in', actor: 'operator', operator_id: 'usr_4Qm9ZsX1cT7uYb2LhKpV0w' },
+    { at, action: 'sign_in', actor: 'operator', operator_id: 'usr_1', operator_email: 'olga@example.com' },
     { at, action: 'sign_in', actor: 'operator', operator_id: null },
     { at, action: 'sign_in', actor: 'service', service_name: 'crm' },
   ]
-  const rows = showAnswer({ audit }, LOOK).split('\n').slice(2, 5)
+  const rows = showAnswer({ audit }, LOOK).split('\n').slice(2, 6)
   const who = rows.map((row) => row.replace(/.*Signed in {2}/, ''))
-  expect(who).toEqual(['usr_4Qm9ZsX1cT7uYb2LhKpV0w', 'The operator command', 'Service crm'])
+  expect(who).toEqual(['usr_4Qm9ZsX1cT7uYb2LhKpV0w', 'olga@example.com', 'The operator command', 'Service crm'])
+})
+
+test.each([50, 60, 80])('a terminal of %i columns shows whole who acted', (width) => {
+  const at = '2026-11-23T02:50:00.000Z'
+  const who = ['usr_4Qm9ZsX1cT7uYb2LhKpV0w', 'olga.of.the.second.shift@support.example.com']
+  const subject_id = 'wd_4Qm9ZsX1cT7uYb2LhKpV0w'
+  const audit = who.map((operator_email) => {
+    const operator = { operator_id: who[0], operator_email: operator_email === who[0] ? null : operator_email }
+    return { at, action: 'withdrawal.retried', actor: 'operator', subject_id, ...operator }
+  })
+  const shown = showAnswer({ audit }, { ...LOOK, width })
+  for (const one of who) expect(shown).toContain(one)
+  for (const line of shown.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(width)
+})
+
+test('a refusal on a terminal is wrapped at its width, a command in it and what a pipe gets are not', () => {
+  const command = '  blocker end --user usr_4Qm9ZsX1cT7uYb2LhKpV0w --source shop2 --key order-9'
+  const text = `${WORDS_OF_TEXT}. ${WORDS_OF_TEXT}.\n${command}`
+  const lines = wrapped(text, { isTTY: true, columns: 40 }).split('\n')
+  expect(lines.at(-1)).toBe(command)
+  expect(lines.slice(0, -1).join(' ')).toBe(`${WORDS_OF_TEXT}. ${WORDS_OF_TEXT}.`)
+  expect(lines.slice(0, -1).map(({ length }) => length <= 40)).toEqual([true, true, true, true])
+  expect(wrapped(text, { isTTY: false, columns: 40 })).toBe(text)
+})
+
+test('a URL leaves a list where a text beside it needs many lines', () => {
+  const app = { name: 'Warehouse', open_tasks: 1, app_id: 'app_4Qm9ZsX1cT7uYb2LhKpV0w' }
+  const endpoint = 'https://warehouse.example.com/webhooks/accounts'
+  const failing = 'connection refused by the warehouse of returned goods, late, past due'
+  const shown = showAnswer({ apps: [{ ...app, failing, endpoint }] }, { ...LOOK, width: 80 })
+  expect(shown).toMatch(/^Apps: \(--wide shows more columns\)\n/)
+  expect(shown.trimEnd().split('\n').length).toBeLessThanOrEqual(4)
+  expect(showAnswer({ apps: [{ ...app, failing: 'HTTP 503', endpoint }] }, { ...LOOK, width: 80 })).toContain(
+    'https://',
+  )
 })
 
 test('a narrow terminal keeps every number, and a column of zeros leaves before a cause is cut', () => {

@@ -172,7 +172,7 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
     [...below, ...SENTENCES].flatMap((name) =>
       hasContent(row[name], look)
         ? linesOf(
-            `${name.endsWith('_id') ? '' : `${headingOf(name)}: `}${textOf(row[name], look)}`,
+            `${name.endsWith('_id') ? '' : `${headingOf(name)}: `}${cellOf(name, row[name], look, row)}`,
             look.width - GAP.length,
           )
         : [],
@@ -196,6 +196,11 @@ function withTrouble(row: Row, { now }: Look): Row {
 const SENTENCES = ['mend', 'person_reads', 'waits_for']
 /** What the next command takes as a whole: where a line has no room for it, it stands below its row. */
 const NEXT_ARGUMENTS = /^(source|key|(task|transaction|session|token|service_token|event)_id)$/
+/** A part of who acted names nobody. */
+const WHOLE_WORDS = 'actor'
+/** A URL leaves where a text needs more lines than these. */
+const URLS = /^(endpoint|url)$/
+const MAX_LINES = 2
 /** A piece of these says nothing. */
 const NEVER_CUT = /(^|_)(kid|at|by|from|since|completion|step|state|status)$/
 /** A longer word, such as a URL, is cut where a line has no room for it. */
@@ -219,7 +224,7 @@ function needOf({ cells: [heading = '', ...values], columnWidth }: Column): numb
 
 /** The columns for which a line has room. What is left goes, letter by letter, to the text that needs most lines, and then to ids. */
 function fitted(wanted: { name: string; cells: string[] }[], width: number): { shown: Column[]; below: string[] } {
-  const shown: Column[] = []
+  const shown: (Column & { name: string })[] = []
   const below: string[] = []
   let left = width + GAP.length
   for (const [at, { name, cells }] of wanted.entries()) {
@@ -227,12 +232,12 @@ function fitted(wanted: { name: string; cells: string[] }[], width: number): { s
     const [heading = '', ...values] = cells
     const columnWidth = isWhole
       ? widthOf(cells)
-      : Math.max(heading.length, ...values.map(at === 0 ? longestWord : leastOf))
+      : Math.max(heading.length, ...values.map(at === 0 || name === WHOLE_WORDS ? longestWord : leastOf))
     if (at > 0 && columnWidth + GAP.length > left) {
-      if (NEXT_ARGUMENTS.test(name)) below.push(name)
+      if (NEXT_ARGUMENTS.test(name) || name === WHOLE_WORDS) below.push(name)
       continue
     }
-    shown.push({ cells, columnWidth })
+    shown.push({ name, cells, columnWidth })
     left -= columnWidth + GAP.length
   }
   for (; left > 0; left--) {
@@ -240,6 +245,12 @@ function fitted(wanted: { name: string; cells: string[] }[], width: number): { s
     if (!neediest || needOf(neediest) === 0) break
     neediest.columnWidth++
   }
+  const url = shown.findLast(({ name }) => URLS.test(name))
+  if (url && shown.some((one) => one !== url && needOf(one) > MAX_LINES))
+    return fitted(
+      wanted.filter(({ name }) => name !== url.name),
+      width,
+    )
   return { shown, below }
 }
 
@@ -281,8 +292,8 @@ function cellOf(column: string, value: unknown, look: Look, row: Row = {}): stri
 }
 
 /** An act on the pages names the operator, and one of a service the service. */
-function whoActed(actor: string, { operator_id, service_name, service_token_id }: Row): string {
-  if (actor === 'operator' && operator_id) return String(operator_id)
+function whoActed(actor: string, { operator_email, operator_id, service_name, service_token_id }: Row): string {
+  if (actor === 'operator' && operator_id) return clean(String(operator_email ?? operator_id))
   const service = service_name ?? service_token_id
   return clean(`${ACTORS[actor] ?? toLabel(actor)}${service ? ` ${service}` : ''}`)
 }
@@ -302,6 +313,15 @@ export function linesOf(text: string, width: number): string[] {
   }
   return lines.map((line) => line.trimEnd())
 }
+
+/** What a terminal reads at its width. A line that begins with a space is a command, which has to be copied as one. */
+export const wrapped = (text: string, { isTTY, columns }: { isTTY: boolean; columns: number }): string =>
+  isTTY && columns > 0
+    ? text
+        .split('\n')
+        .flatMap((line) => (line.startsWith(' ') ? line : linesOf(line, columns)))
+        .join('\n')
+    : text
 
 const longestWord = (text: string): number => widthOf(text.split(' '))
 

@@ -77,6 +77,8 @@ export const shownAudit = z.object({
   service_name: z.string().nullable(),
   /** The account of the operator who acted on a page of /admin; null where the operator command did, or an earlier release. */
   operator_id: z.string().nullable(),
+  /** The address of that operator; null where the account is no more. */
+  operator_email: z.string().nullable(),
   /** What it was done to, where that is not the account itself. */
   subject_id: z.string().nullable(),
   requested_by: z.string().nullable(),

@@ -59,9 +59,11 @@ export const ACT = {
   requested_by: text.orNull,
   at: time,
   service_name: text.orNull,
+  operator_email: text.orNull,
 }
 export const SELECT_ACT = sql`id, action, actor, actor_id, subject_id, requested_by, at,
-     (SELECT name FROM service_tokens t WHERE t.id = actor_id) AS service_name`
+     (SELECT name FROM service_tokens t WHERE t.id = actor_id) AS service_name,
+     (SELECT email FROM users o WHERE o.id = actor_id AND actor = 'operator' AND o.withdrawn_at IS NULL) AS operator_email`
 
 /** Of who acted, the id of a service or of an operator alone: any other is of the person. */
 export const describeAct = ({ id, actor_id, at, ...act }: Described<typeof ACT>): ShownAudit => ({

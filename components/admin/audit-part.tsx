@@ -33,13 +33,13 @@ export const AuditPart = ({ acts, readerId, subjectOf, ...texts }: AuditPartProp
 )
 
 const Actor = ({
-  of: { actor, service_token_id: token, service_name: service, operator_id: operator },
+  of: { actor, service_token_id: token, service_name: service, operator_id: operator, operator_email: address },
 }: {
   of: ShownAudit
 }) => (
   <>
     {operator && actor === 'operator' ? 'Operator' : (ACTORS[actor] ?? toLabel(actor))}{' '}
     {token && <span className="block">{service ?? token}</span>}
-    {operator && <span className="block">{idLink('users')(operator)}</span>}
+    {operator && <span className="block">{idLink('users', address)(operator)}</span>}
   </>
 )

@@ -2,12 +2,13 @@ import Link from 'next/link'
 import { cn } from '../ui/class-names'
 import { textLink } from '../ui/text-link'
 
-export const idLink = (folder: string) => (id: string) => (
+/** The name of what has the id, where one is known, stands in its place. */
+export const idLink = (folder: string, name?: string | null) => (id: string) => (
   <Link
     href={`/admin/${folder}/${encodeURIComponent(id)}`}
-    className={cn(textLink, 'font-mono text-xs @2xl:text-sm @4xl:whitespace-nowrap')}
+    className={cn(textLink, !name && 'font-mono text-xs @2xl:text-sm @4xl:whitespace-nowrap')}
   >
-    {id}
+    {name ?? id}
   </Link>
 )
 

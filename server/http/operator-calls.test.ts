@@ -208,6 +208,7 @@ test('the audit logs say what an act was about and which service acted, and whic
     subject_id: taskId,
     service_token_id: null,
     operator_id: operator.userId,
+    operator_email: operator.email,
   })
   expect(await waived(other)).toMatchObject({
     actor: 'service',
@@ -223,6 +224,7 @@ test('the audit logs say what an act was about and which service acted, and whic
         action: 'transaction.settled',
         subject_id: transactionId,
         operator_id: operator.userId,
+        operator_email: operator.email,
       }),
       expect.objectContaining({
         action: 'withdrawal.blocker_put',
@@ -232,7 +234,7 @@ test('the audit logs say what an act was about and which service acted, and whic
         operator_id: null,
       }),
       // The operator command acts for no account.
-      expect.objectContaining({ action: 'role.changed', actor: 'operator', operator_id: null }),
+      expect.objectContaining({ action: 'role.changed', actor: 'operator', operator_id: null, operator_email: null }),
     ]),
   })
 

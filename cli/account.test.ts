@@ -583,6 +583,21 @@ test('a name of an application that is not whole or has a slip is answered with 
   for (const given of ['house', "''"]) expect(await refusal(`app show ${given}`)).not.toContain('Did you mean')
 })
 
+test('the open tasks of an application that a terminal shows begin with those that need help', async () => {
+  const { id, appId, appName } = await givenTask()
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  const failing = await ctx.db.deletionTask.findFirstOrThrow({ where: { id } })
+  const [due, later] = [ctx.clock.now(), new Date(ctx.clock.now().getTime() + day)]
+  await ctx.db.deletionTask.update({
+    where: { id },
+    data: { attempts: 3, lastError: 'HTTP 503', firstTriedAt: due, dueAt: later },
+  })
+  await ctx.db.deletionTask.create({ data: { ...failing, id: `${id}x`, withdrawalId, dueAt: due, retained: undefined } })
+  const first = async () => (await shown(`task list --app ${appId}`)).split('\n')[2]
+  expect((await listed('tasks', `task list --app ${appId}`)).map(({ task_id }) => task_id)).toEqual([`${id}x`, id])
+  expect(await first()).toMatch(new RegExp(`^${appName} +Failing`))
+})
+
 test('an application is given by the beginning of its id, unless two begin so', async () => {
   for (const id of ['app_sameid1', 'app_sameid2'])
     await ctx.db.connectedApp.update({ where: { id: await givenApp('Same') }, data: { id } })

@@ -1,6 +1,6 @@
 import type { Data } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { isOpen, type waiveTask as waiveContract } from '@/contract/tasks'
+import { isOpen, type ShownTask, troubleOf, type waiveTask as waiveContract } from '@/contract/tasks'
 import { lookUp } from '@/domain/accounts/look-up'
 import { listTasks } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
@@ -15,6 +15,11 @@ const id = {
   required: true,
   means: 'The task, as task list shows it.',
 } as const
+
+/** Each part keeps its order, which is by the next try. */
+const worstFirst = (tasks: readonly ShownTask[], now: Date) =>
+  tasks.toSorted((one, other) => Number(needsHelp(other, now)) - Number(needsHelp(one, now)))
+const needsHelp = (task: ShownTask, now: Date) => task.state === 'present' || troubleOf(task, now) !== null
 
 type Waived = Data<typeof waiveContract> & { already?: true }
 
@@ -34,6 +39,7 @@ export const taskCommands = [
       if (listed.tasks.length === 0 && appId) await getApp(ctx, { appId })
       return listed
     },
+    says: (listed: { tasks: ShownTask[] }) => ({ ...listed, tasks: worstFirst(listed.tasks, new Date()) }),
   }),
   revocable({
     name: 'task retry',

@@ -240,6 +240,12 @@ test('an operator ends what holds a deletion back on the page of the account', a
   await expectGoodInEachLook(page)
   await expectFitsLarge(page)
 
+  await page.getByText('Commands for this account').click()
+  for (const command of ['withdrawal start', 'user send-reset', 'session end'])
+    await expect(page.getByText(` ${command} --user ${debtor.id}`)).toBeVisible()
+  await expectGoodInEachLook(page)
+  await expectFitsLarge(page)
+
   const refused = { success: false, error: { code: 'REAUTH_001', message: '', details: '' } }
   await page.route('**/transactions/*/end', (route) => route.fulfill({ status: 401, json: refused }), { times: 1 })
   await page.getByRole('button', { name: 'Settle Order 7' }).click()

@@ -9,6 +9,7 @@ import { idLink, linkOf } from '@/components/admin/id-link'
 import { OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { Badge } from '@/components/ui/badge'
+import { Disclosure } from '@/components/ui/disclosure'
 import { LocalTime } from '@/components/ui/local-time'
 import { listedConnection } from '@/contract/connections'
 import { type ShownAccount, type ShownAudit, shownAccount } from '@/contract/operator'
@@ -35,7 +36,7 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
       description="What the service knows about one person’s account."
     >
       {'email' in found ? (
-        <Active account={found} operatorId={ctx.actor.userId} />
+        <Active account={found} operatorId={ctx.actor.userId} hasPasswords={ctx.hasPasswordSignIn} />
       ) : (
         <Part title="State" aside={<Badge>{found.is_over ? 'Deleted' : 'Being deleted'}</Badge>}>
           <p className="wrap-anywhere">
@@ -47,7 +48,13 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
   )
 }
 
-const Active = ({ account, operatorId }: { account: ShownAccount; operatorId: string }) => (
+interface ActiveProps {
+  account: ShownAccount
+  operatorId: string
+  hasPasswords: boolean
+}
+
+const Active = ({ account, operatorId, hasPasswords }: ActiveProps) => (
   <>
     <Part title="State" aside={<State account={account} />}>
       <Facts of={shownAccount} row={account} fields={FACTS} />
@@ -69,7 +76,27 @@ const Active = ({ account, operatorId }: { account: ShownAccount; operatorId: st
       subjectOf={subjectAmong(account.connections)}
       none="Nothing was done yet."
     />
+    <ByCommand userId={account.user_id} hasPasswords={hasPasswords} />
   </>
+)
+
+/** What this page has no button for. */
+const ByCommand = ({ userId, hasPasswords }: { userId: string; hasPasswords: boolean }) => (
+  <Disclosure summary="Commands for this account" className="px-5 sm:px-6">
+    <div className="space-y-3">
+      <div>
+        To delete the account because the person asked for it: <Command words={`withdrawal start --user ${userId}`} />
+      </div>
+      {hasPasswords && (
+        <div>
+          To mail the person a link for a new password: <Command words={`user send-reset --user ${userId}`} />
+        </div>
+      )}
+      <div>
+        To end the browser sessions alone: <Command words={`session end --user ${userId}`} />
+      </div>
+    </div>
+  </Disclosure>
 )
 
 /** The operator command alone changes an account with a role. */

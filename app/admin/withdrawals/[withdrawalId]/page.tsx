@@ -72,7 +72,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         none="No record of a mail is kept: they are deleted with the account’s other records."
       />
       <AuditPart
-        description="What operators and services did, the newest first. What the person did is deleted with the logs."
+        description="What operators and services did, the newest first. Who started the deletion is deleted with the logs."
         acts={audit}
         readerId={ctx.actor.userId}
         subjectOf={subjectAmong(withdrawal)}
@@ -88,11 +88,11 @@ const DELETED_SINCE = 'They were deleted with what was kept.'
 const noTasks = ({ purged_at }: ShownWithdrawal) =>
   purged_at ? `${DELETED_SINCE} What each app answered stands in the receipt.` : 'No app has a task.'
 
-/** What operators did leaves this page with what was kept, and stays in the audit. */
+/** Who asked for the deletion stands in the logs alone. What operators did leaves this page with what was kept, and stays in the audit. */
 const noActs = ({ purged_at }: ShownWithdrawal) =>
   purged_at
     ? `Acts of operators are no longer shown here. This command still has them: ${lineOf('audit export --since TIME')}`
-    : 'No operator has retried anything here, or stopped waiting.'
+    : 'Nothing was retried here, and nobody stopped waiting. Who started it is deleted with the logs.'
 
 /** An act on a task concerns its application; the others concern this deletion. */
 const subjectAmong =

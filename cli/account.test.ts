@@ -592,7 +592,9 @@ test('the open tasks of an application that a terminal shows begin with those th
     where: { id },
     data: { attempts: 3, lastError: 'HTTP 503', firstTriedAt: due, dueAt: later },
   })
-  await ctx.db.deletionTask.create({ data: { ...failing, id: `${id}x`, withdrawalId, dueAt: due, retained: undefined } })
+  await ctx.db.deletionTask.create({
+    data: { ...failing, id: `${id}x`, withdrawalId, dueAt: due, retained: undefined },
+  })
   const first = async () => (await shown(`task list --app ${appId}`)).split('\n')[2]
   expect((await listed('tasks', `task list --app ${appId}`)).map(({ task_id }) => task_id)).toEqual([`${id}x`, id])
   expect(await first()).toMatch(new RegExp(`^${appName} +Failing`))

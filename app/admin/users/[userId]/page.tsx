@@ -58,6 +58,7 @@ const Active = ({ account, operatorId, hasPasswords }: ActiveProps) => (
   <>
     <Part title="State" aside={<State account={account} />}>
       <Facts of={shownAccount} row={account} fields={FACTS} />
+      <ByCommand userId={account.user_id} hasPasswords={hasPasswords} />
     </Part>
     <PendingTransactions of={account} />
     <PushedBlockers of={account} />
@@ -76,13 +77,12 @@ const Active = ({ account, operatorId, hasPasswords }: ActiveProps) => (
       subjectOf={subjectAmong(account.connections)}
       none="Nothing was done yet."
     />
-    <ByCommand userId={account.user_id} hasPasswords={hasPasswords} />
   </>
 )
 
 /** What this page has no button for. */
 const ByCommand = ({ userId, hasPasswords }: { userId: string; hasPasswords: boolean }) => (
-  <Disclosure summary="Commands for this account" className="px-5 sm:px-6">
+  <Disclosure summary="Commands for this account" className="mt-3 -mb-2">
     <div className="space-y-3">
       <div>
         To delete the account because the person asked for it: <Command words={`withdrawal start --user ${userId}`} />

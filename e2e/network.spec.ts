@@ -104,6 +104,21 @@ test('a page says that the service is away, its links lose nothing that was type
   await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
 })
 
+test('a link keeps the page with its typed text while a service that went away a moment ago does not answer', async ({
+  page,
+  signedInUser: _,
+}) => {
+  await page.getByRole('button', { name: 'Change address' }).click()
+  await page.getByLabel('New email address').fill('typed@example.com')
+  await page.route('**/*', (route) => route.abort())
+  await page.getByRole('link', { name: 'Sessions' }).click()
+  await expect(page.getByText('so this page stays as it is')).toBeVisible()
+  await expect(page.getByLabel('New email address')).toHaveValue('typed@example.com')
+  await page.unroute('**/*')
+  await page.getByRole('link', { name: 'Sessions' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
+})
+
 test('a change that got no answer is sent until there is one, and only once takes effect', async ({
   page,
   signedInUser: user,

@@ -38,6 +38,6 @@ export const callsOf =
             ? `The user "${userId}" is another person than the one of the page token.`
             : `The user "${userId}" has to be ~ and your own id of the person, such as ~customer-6.`,
         )
-      else if (error.status === 403) logOnce(`The service refused the page token. ${error.details}`)
+      else if ([401, 403].includes(error.status)) logOnce(`The service refused the page token. ${error.details}`)
       throw error
     })

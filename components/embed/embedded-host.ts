@@ -40,7 +40,7 @@ export function createCalls({ baseUrl, pageToken, onProof, onFound }: PageAccoun
       if (answer === null) {
         // The forms offer to sign in again.
         onProof(undefined)
-        throw new ApiError('AUTH_001', ERRORS.AUTH_001.details, ERRORS.AUTH_001.status)
+        throw new ApiError('AUTH_001', ERRORS.AUTH_001.details, 0)
       }
       const { page_token: value, expires_at: expiresAt, authenticated_at, error } = answer ?? {}
       if (!value && error?.code === 'USER_001') {

@@ -3,7 +3,7 @@
 import { WifiOff } from 'lucide-react'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { useIsAway } from '../ui/service-away'
+import { lookUntilBack, useIsAway } from '../ui/service-away'
 
 function subscribeOnline(listener: () => void) {
   const events = ['online', 'offline'] as const
@@ -13,9 +13,21 @@ function subscribeOnline(listener: () => void) {
   }
 }
 
+/** So long a service that runs may take to say so. */
+const ANSWER_MS = 3_000
+
+const hasTypedText = () =>
+  [
+    ...document.querySelectorAll<HTMLInputElement>(
+      'main :is(input:not([type=checkbox], [type=radio], [type=hidden]), textarea)',
+    ),
+  ].some(({ value, defaultValue }) => value !== defaultValue)
+
+const opensElsewhere = ({ altKey, ctrlKey, metaKey, shiftKey }: MouseEvent) => altKey || ctrlKey || metaKey || shiftKey
+
 /**
  * Blocks links while the browser is offline or the service is away, because they would replace the page and its typed text by the
- * browser's error page.
+ * browser's error page. A page that holds typed text asks the service first.
  */
 export function OfflineNotice() {
   const t = useTranslations('Common')
@@ -28,16 +40,19 @@ export function OfflineNotice() {
   const isThere = isOnline && !isAway
   const [presses, setPresses] = useState(0)
   useEffect(() => {
-    if (isThere) return setPresses(0)
+    if (isThere) setPresses(0)
     const stay = async (event: MouseEvent) => {
       const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null
       // It lies over the page, and has been read by the next press.
       if (link?.protocol.startsWith('http') !== true || link.hash || link.target || link.download) return setPresses(0)
+      if (opensElsewhere(event) || (isThere && !hasTypedText())) return
       event.preventDefault()
       // A browser without a network calls itself offline where the service runs on the same machine.
-      const answer = await fetch('/api/health/live', { cache: 'no-store' }).catch(() => null)
-      if (answer) window.location.assign(link.href)
-      else setPresses((before) => before + 1)
+      const signal = AbortSignal.timeout(ANSWER_MS)
+      const answer = await fetch('/api/health/live', { cache: 'no-store', signal }).catch(() => null)
+      if (answer) return window.location.assign(link.href)
+      lookUntilBack(window.location.origin)
+      setPresses((before) => before + 1)
     }
     // The listener runs before that of the router.
     window.addEventListener('click', stay, { capture: true })

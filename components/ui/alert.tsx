@@ -23,9 +23,13 @@ interface AlertProps extends Omit<ComponentProps<'div'>, 'title'> {
 export function Alert({ tone = 'info', title, text, className, children, ...rest }: AlertProps) {
   const Icon = icons[tone]
   return (
-    <div className={cn('flex gap-3 rounded-xl px-4 py-3.5', tones[tone], className)} {...rest}>
+    <div
+      className={cn('flex flex-wrap gap-x-3 gap-y-1 rounded-xl px-[min(1rem,5vw)] py-3.5', tones[tone], className)}
+      {...rest}
+    >
       <Icon className="mt-0.5 size-5 shrink-0" aria-hidden />
-      <div className="min-w-0 flex-1 space-y-1">
+      {/* With large text the words stand below the picture. */}
+      <div className="min-w-0 flex-1 basis-40 space-y-1">
         <div className="wrap-anywhere font-medium">{title}</div>
         {(text || children) && (
           <div className="wrap-anywhere space-y-2 text-ink-muted">

@@ -35,7 +35,7 @@ export function DeletionChoices({ ref, form, isFilled, retentionDays }: Deletion
             ...REASONS.map((value) => ({ value, label: t(`reasons.${value}`) })),
           ]}
           defaultValue=""
-          {...fieldOf(form, 'reason', { deps: 'feedback' })}
+          {...fieldOf(form, 'reason')}
         />
         {isOther && (
           <TextAreaField

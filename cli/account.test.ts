@@ -868,8 +868,9 @@ test('the list of applications begins with the worst', async () => {
   await run(`app remove ${good}`)
 })
 
-test('an application that polls says of a task that it is done by a report', async () => {
+test('an application that polls says of a task that it is done by a report, and that it never asked for one', async () => {
   const { app_id: id } = await run('app register --name Poller --poll')
+  expect(await shown(`app show ${id}`)).toMatch(/Last asked for its tasks +Never/)
   expect(await run(`app show ${id}`)).toMatchObject({ acknowledges: 'later' })
   expect(await listed('apps', 'app list')).toContainEqual(
     expect.objectContaining({ app_id: id, acknowledges: 'later' }),

@@ -162,11 +162,15 @@ async function turn(ctx: SystemContext, wanted: { appId: string; disabled: boole
   return (app.disabled_at !== null) === wanted.disabled ? { ...app, already: true } : setApp(ctx, wanted)
 }
 
-/** Such as “When it reports so, within 1 day”. */
+/** Such as “When it reports so, within 1 day”; and that an application that should ask for its tasks never has. */
 function forOperators({ acknowledges, acknowledge_within_seconds: seconds, ...app }: ShownApp) {
   const days = seconds / (24 * 60 * 60)
   const within = Number.isInteger(days) ? daysInWords('en', days) : validityInWords('en', seconds * 1000)
-  return { ...app, acknowledges: acknowledges === 'later' ? `${WORDS.later}, within ${within}` : acknowledges }
+  return {
+    ...app,
+    acknowledges: acknowledges === 'later' ? `${WORDS.later}, within ${within}` : acknowledges,
+    last_asked_at: app.last_asked_at ?? (app.endpoint === null ? 'Never' : null),
+  }
 }
 
 /** An application that can be removed. */

@@ -47,6 +47,12 @@ const OWN_WORDS: Partial<Record<ErrorCode, string>> = {
   WITHDRAWAL_004: 'There is no withdrawal with this id.',
 }
 
+/** A refusal as a line of a batch: by its code a program tells one from another. */
+export const refusalOf = (error: unknown) => ({
+  error: sentenceOf(error),
+  ...(error instanceof AppError && { code: error.code }),
+})
+
 /** Which command shows the ids of what a sentence does not find by one. */
 const SHOWN_BY: Record<string, string> = {
   'access token': 'give the whole id that token list shows',

@@ -9,7 +9,7 @@ import { getEnv, ownDataDir } from '@/server/settings/env'
 import { createLog } from '@/server/watch/log'
 import { type Answer, type Ask, type Call, type Command, findCommand, parseCall, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { execute, sentenceOf, splitWords } from './execute.ts'
+import { execute, refusalOf, sentenceOf, splitWords } from './execute.ts'
 import { helpFor, whereHelpIs } from './help.ts'
 import { linesOf, memberOf, showAnswer, wrapped } from './show.ts'
 
@@ -70,7 +70,7 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
   let isAllGood = true
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === '') continue
-    const answer = await runLine(ctx, line).catch((error) => ({ error: sentenceOf(error) }))
+    const answer = await runLine(ctx, line).catch(refusalOf)
     if ('error' in answer) isAllGood = false
     await print(answer)
   }

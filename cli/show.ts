@@ -36,8 +36,8 @@ const COLUMNS: Record<string, readonly string[]> = {
   withdrawals: ['withdrawal_id', 'problem', 'due_by'],
   'completed withdrawals': ['withdrawal_id', 'problem', 'completed_at', 'purge_due_at'],
   'purged withdrawals': ['withdrawal_id', 'purged_at', 'completed_at'],
-  tasks: ['name', 'state', 'last_error', 'task_id', 'due_at', 'withdrawal_id', 'attempts'],
-  other_tasks: ['name', 'state', 'task_id', 'due_at', 'withdrawal_id'],
+  tasks: ['name', 'state', 'last_error', 'withdrawal_id', 'task_id', 'due_at', 'attempts'],
+  other_tasks: ['name', 'state', 'withdrawal_id', 'task_id', 'due_at'],
 }
 
 /** What the pages call a list. */

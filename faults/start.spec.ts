@@ -123,12 +123,16 @@ test('a command whose answer cannot be written says so, and ends with exit code 
   await expect(written).rejects.toMatchObject({ code: 1, stderr })
 })
 
-test('a batch answers a line with an open quote by an error, and goes on', async (context) => {
+test('a batch answers a line that is refused by an error, of the service with its code, and goes on', async (context) => {
   const batch = begin(await givenWorld(context), context, {}, 'batch')
-  batch.child.stdin.end("user find --email o'brien@example.test\nkey list\n")
+  batch.child.stdin.end("user find --email o'brien@example.test\nwithdrawal show wd_4Qm9ZsX1cT7uYb2LhKpV0w\nkey list\n")
   expect(await batch.exit).toBe(1)
-  const [refused, listed] = batch.output.split('\n')
+  const [refused, unknown, listed] = batch.output.split('\n')
   expect(refused).toBe('{"error":"A single quote is not closed."}')
+  expect(JSON.parse(unknown ?? '')).toEqual({
+    error: expect.stringContaining('There is no withdrawal'),
+    code: 'WITHDRAWAL_004',
+  })
   expect(listed).toContain('signing')
 })
 

@@ -85,7 +85,8 @@ const ByCommand = ({ userId, hasPasswords }: { userId: string; hasPasswords: boo
   <Disclosure summary="Commands for this account" className="mt-3 -mb-2">
     <div className="space-y-3">
       <div>
-        To delete the account because the person asked for it: <Command words={`withdrawal start --user ${userId}`} />
+        To delete the account because the person asked for it, once nothing holds that back:{' '}
+        <Command words={`withdrawal start --user ${userId}`} />
       </div>
       {hasPasswords && (
         <div>

@@ -6,7 +6,7 @@ import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { sentenceOf, splitWords } from './execute.ts'
 import { exampleOf, helpFor, whereHelpIs } from './help.ts'
-import { memberOf, showAnswer, wrapped } from './show.ts'
+import { memberOf, showAnswer, wrapRefusal } from './show.ts'
 
 const refusal = (line: string, inBatch = false): string => {
   try {
@@ -409,11 +409,11 @@ test.each([50, 60, 80])('a terminal of %i columns shows whole who acted', (width
 test('a refusal on a terminal is wrapped at its width, a command in it and what a pipe gets are not', () => {
   const command = '  blocker end --user usr_4Qm9ZsX1cT7uYb2LhKpV0w --source shop2 --key order-9'
   const text = `${WORDS_OF_TEXT}. ${WORDS_OF_TEXT}.\n${command}`
-  const lines = wrapped(text, { isTTY: true, columns: 40 }).split('\n')
+  const lines = wrapRefusal(text, { isTTY: true, columns: 40 }).split('\n')
   expect(lines.at(-1)).toBe(command)
   expect(lines.slice(0, -1).join(' ')).toBe(`${WORDS_OF_TEXT}. ${WORDS_OF_TEXT}.`)
   expect(lines.slice(0, -1).map(({ length }) => length <= 40)).toEqual([true, true, true, true])
-  expect(wrapped(text, { isTTY: false, columns: 40 })).toBe(text)
+  expect(wrapRefusal(text, { isTTY: false, columns: 40 })).toBe(text)
 })
 
 test('a URL leaves a list where a text beside it needs many lines', () => {

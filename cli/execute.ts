@@ -3,7 +3,7 @@ import type { SystemContext } from '@/domain/context'
 import { NO_ACCOUNT } from '@/domain/lock-account'
 import { type Answer, parseCall, type ReadInput, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { linesOf } from './refusal.ts'
+import { linesOfBlocker } from './refusal.ts'
 
 /** Runs one command; what it answers is printed. Without `readInput` it is one of a batch. */
 export async function execute(ctx: SystemContext, args: string[], readInput: ReadInput): Promise<Answer> {
@@ -91,7 +91,7 @@ export function sentenceOf(error: unknown): string {
     const sentence = withWhereIdsAre(ownWords || details.replace(/^new_password /, 'The password '))
     return [
       blockers.length > 0 ? `Held back: ${sentence.replace(SETTLE_FIRST, '')}` : sentence,
-      ...blockers.flatMap(linesOf),
+      ...blockers.flatMap(linesOfBlocker),
     ].join('\n')
   }
   if (!(error instanceof Error)) return String(error)

@@ -11,7 +11,7 @@ import { type Answer, type Ask, type Call, type Command, findCommand, parseCall,
 import { COMMANDS } from './commands.ts'
 import { execute, refusalOf, sentenceOf, splitWords } from './execute.ts'
 import { helpFor, whereHelpIs } from './help.ts'
-import { linesOf, memberOf, showAnswer, wrapped } from './show.ts'
+import { linesOf, memberOf, showAnswer, wrapRefusal } from './show.ts'
 
 /** Resolves once it is written, so that a full disk or a reader that has gone ends the command. */
 const write = (text: string) =>
@@ -129,7 +129,7 @@ async function main(args: string[]): Promise<boolean> {
 const closers: (() => Promise<unknown>)[] = []
 let isEnding = false
 
-const printError = (error: unknown) => void process.stderr.write(`${wrapped(sentenceOf(error), process.stderr)}\n`)
+const printError = (error: unknown) => void process.stderr.write(`${wrapRefusal(sentenceOf(error), process.stderr)}\n`)
 
 async function end(code: number) {
   if (isEnding) return

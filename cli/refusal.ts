@@ -8,7 +8,7 @@ export const quoted = (text: string) => (/^[\w@.:/-]+$/.test(text) ? text : `'${
 export type EndedBlocker = Blocker & { end?: string }
 
 /** The sentence has said how many transactions are pending. A command stands alone in its line. */
-export const linesOf = ({ source, title, amount, end, transactions = [] }: EndedBlocker): string[] =>
+export const linesOfBlocker = ({ source, title, amount, end, transactions = [] }: EndedBlocker): string[] =>
   transactions.length === 0
     ? [
         `${source}: ${withAmount({ title, amount })}`,

@@ -315,7 +315,7 @@ export function linesOf(text: string, width: number): string[] {
 }
 
 /** What a terminal reads at its width. A line that begins with a space is a command, which has to be copied as one. */
-export const wrapped = (text: string, { isTTY, columns }: { isTTY: boolean; columns: number }): string =>
+export const wrapRefusal = (text: string, { isTTY, columns }: { isTTY: boolean; columns: number }): string =>
   isTTY && columns > 0
     ? text
         .split('\n')

@@ -140,8 +140,8 @@ const MAX_MEANT = 5
 function namesMeant(given: string, names: string[]): string[] {
   const [wanted, ...lower] = [given, ...names].map((name) => name.toLowerCase())
   const nearest = nearestName(wanted ?? '', lower)
-  const begun = given === '' ? [] : names.filter((_, at) => ` ${lower[at]}`.includes(` ${wanted}`))
-  const meant = begun.length > 0 ? begun : names.filter((_, at) => lower[at] === nearest)
+  const matches = given === '' ? [] : names.filter((_, at) => ` ${lower[at]}`.includes(` ${wanted}`))
+  const meant = matches.length > 0 ? matches : names.filter((_, at) => lower[at] === nearest)
   return meant.length > MAX_MEANT ? [] : meant
 }
 

@@ -57,7 +57,7 @@ export function ConfirmDeletion({ supportEmail, linkLasts, ...texts }: ConfirmDe
             <ConfirmDeletionForm
               token={secret}
               preview={preview}
-              onBegun={({ withdrawal_id, status_token }) => {
+              onStarted={({ withdrawal_id, status_token }) => {
                 clear()
                 window.location.replace(`/withdrawal/${withdrawal_id}#token=${status_token}`)
               }}

@@ -13,21 +13,21 @@ const resolver = rulesOf<WithdrawValues>((rules) => rules.withdrawRules.none)
 export interface ConfirmDeletionCalls {
   /** That of the mailed link. */
   token: string
-  onBegun: (began: Answer<typeof confirmRequestedWithdrawal>) => void
+  onStarted: (started: Answer<typeof confirmRequestedWithdrawal>) => void
   /** Ends the page where the error says that the link no longer works. */
   endIf: (error: unknown) => boolean
   onHeldBack: () => void
 }
 
 /** Begins the deletion, and shows a refusal where it belongs. */
-export function useConfirmDeletion({ token, onBegun, endIf, onHeldBack }: ConfirmDeletionCalls) {
+export function useConfirmDeletion({ token, onStarted, endIf, onHeldBack }: ConfirmDeletionCalls) {
   const t = useTranslations('DeleteAccount')
   const { showError, showUntilBack } = useErrorTexts()
   const form = useForm<WithdrawValues>({ resolver })
   const { errors, isSubmitting } = form.formState
   const confirm = useBeginDeletion({
     send: (body: WithdrawValues, options) => callWith(() => token, 'confirmRequestedWithdrawal', {}, body, options),
-    onSuccess: onBegun,
+    onSuccess: onStarted,
     onError: (error) => {
       if (endIf(error)) return
       if (error instanceof ApiError && error.code === 'WITHDRAWAL_003') onHeldBack()

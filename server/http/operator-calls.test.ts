@@ -13,7 +13,7 @@ import { type Asking, call, day } from '@/testing/api-calls'
 import { givenServiceToken, givenToken } from '@/testing/callers'
 import { givenSession, givenUser, pass, runDueWork, type TestContext, type TestUser } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
-import { givenParticipant, givenWithdrawal } from '@/testing/withdrawals'
+import { givenParticipant, givenWithdrawal, withdrawAs } from '@/testing/withdrawals'
 
 let ctx: TestContext
 let operator: TestUser
@@ -191,6 +191,16 @@ test('B127 nothing is ended that is unknown, or belongs to a withdrawn account o
   await setRole(ctx, { userId: debtor.userId, role: null })
   await ctx.db.user.update({ where: { id: debtor.userId }, data: { withdrawnAt: ctx.clock.now() } })
   expect(await codes()).toEqual(['REQUEST_001', 'USER_001', 'USER_001'])
+})
+
+test('the audit logs name an operator who has withdrawn by the id alone', async () => {
+  await press(operator, 'waiveTask', { body: { reason: 'gone' } })
+  await withdrawAs(ctx, operator)
+  const { audit } = await showWithdrawal(ctx, withdrawalId)
+  expect(audit.find(({ action }) => action === 'task.waived')).toMatchObject({
+    operator_id: operator.userId,
+    operator_email: null,
+  })
 })
 
 test('the audit logs say what an act was about and which service acted, and which operator', async () => {

@@ -28,13 +28,9 @@ export async function prepareDatabase(
     )
   }
   await migrateDeploy(url, undefined, { onWaiting: (facts) => log().warn(facts) }).catch((error) => {
-    throw databaseUrl && isOfDatabaseUrl(error) ? new SettingsError(unreachable(databaseUrl, error)) : error
+    throw databaseUrl && isDatabaseAway(error) ? new SettingsError(unreachable(databaseUrl, error)) : error
   })
 }
-
-/** Besides a database that is away: a refused password or user, and a database that does not exist. */
-const isOfDatabaseUrl = (error: unknown) =>
-  isDatabaseAway(error) || (error instanceof Error && 'code' in error && /^(28|3D)/.test(String(error.code)))
 
 /** The address without user and password. */
 function unreachable(databaseUrl: string, error: Error): string {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const AWAY_SQLSTATES = /^(08|53|57P|57014|25006|25P03|55P03)/
+const AWAY_SQLSTATES = /^(08|28|3D|53|57P|57014|25006|25P03|55P03)/
 const AWAY_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -64,6 +64,8 @@ export function isDatabaseAway(error: unknown): boolean {
     AWAY_SQLSTATES.test(code) ||
     AWAY_CODES.has(code) ||
     AWAY_MESSAGE.test(error.message) ||
+    // The server refuses or ends the whole connection, so no statement is wrong.
+    ('severity' in error && error.severity === 'FATAL') ||
     tlsAdvice(error) !== undefined
   )
 }

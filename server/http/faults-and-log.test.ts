@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, inject, test } from 'vitest'
 import { createUser } from '@/domain/accounts/user'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { codeSentTo, wrongCode } from '@/testing/account'
 import { type Caller, call, hour } from '@/testing/api-calls'
 import { callerOf, givenCaller, givenChange } from '@/testing/callers'
+import { createDatabase } from '@/testing/database'
 import type { TestContext } from '@/testing/domain'
 import { installContext, installed, logged } from '@/testing/install-context'
 import { ask, asks, change, judge, operations, send, tracesOf, verify, withdraw } from '@/testing/judged-calls'
+import { runAt } from '@/testing/raw-sql'
 import { atStatement } from '@/testing/statements'
 import { openDatabase } from '../adapters/database'
 
@@ -35,6 +37,20 @@ test.each(operations.map(({ name }) => name))(
     expect(answer.text).not.toContain('canary')
   },
 )
+
+test.each([
+  ['takes no connections', {}],
+  ['is missing', { pathname: 'no_such_database' }],
+  ['refuses the password', { password: 'another' }],
+])('while the database %s the answer is 503 with a time to wait', async (_, place) => {
+  const url = new URL(await createDatabase())
+  await runAt(inject('adminUrl'), `ALTER DATABASE ${url.pathname.slice(1)} ALLOW_CONNECTIONS false`)
+  const refusing = openDatabase(Object.assign(url, place).href)
+  installContext({ ...ctx, sql: refusing.sql, transact: refusing.transact })
+  const answer = await asks(caller, 'getEmailStatus')
+  await refusing.close()
+  expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])
+})
 
 test.each([
   ['the server shuts down', pgError('57P01')],

@@ -7,14 +7,22 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-const refusalOf = (details: string) => ({ success: false, error: { code: 'AUTH_002', message: 'm', details } })
-
 /** What the console says of two calls that the service refuses. */
-async function saidOf(baseUrl: string, userId: string, details: string = ANOTHER_USER) {
-  vi.stubGlobal('fetch', async () => Response.json(refusalOf(details), { status: 403 }))
+async function saidOf(
+  baseUrl: string,
+  userId: string,
+  {
+    details = ANOTHER_USER as string,
+    code = 'AUTH_002',
+    name = 'getEmailStatus' as 'getEmailStatus' | 'listReceipts',
+  } = {},
+) {
+  vi.stubGlobal('fetch', async () =>
+    Response.json({ success: false, error: { code, message: 'm', details } }, { status: 403 }),
+  )
   const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
-  const read = () => callsOf(baseUrl)(() => 'pgt_1', 'getEmailStatus', { userId })
-  for (const call of [read, read]) await expect(call()).rejects.toMatchObject({ code: 'AUTH_002' })
+  const read = () => callsOf(baseUrl)(() => 'pgt_1', name, { userId, withdrawalId: 'wd_1' })
+  for (const call of [read, read]) await expect(call()).rejects.toMatchObject({ code })
   return logged.mock.calls.flat().join()
 }
 
@@ -29,9 +37,16 @@ test.each([
   expect(await saidOf(service, user)).toBe(said)
 })
 
-test('the console says why a good token is refused, which is no other person', async () => {
+test.each([
+  ['page token', 'getEmailStatus'],
+  ['status token', 'listReceipts'],
+] as const)('the console says why a good %s is refused, which is no other person', async (token, name) => {
   const details = 'The token does not hold the scope account:manage.'
-  expect(await saidOf(SERVICE, '~customer-8', details)).toBe(`The service refused the page token. ${details}`)
+  expect(await saidOf(SERVICE, '~customer-8', { details, name })).toBe(`The service refused the ${token}. ${details}`)
+})
+
+test('the console blames no token where a password is wrong', async () => {
+  expect(await saidOf(SERVICE, '~customer-8', { code: 'EMAIL_007', details: 'No.' })).toBe('')
 })
 
 test.each(['accounts.example.test', 'https://accounts.example.test/api', 'ftp://accounts.example.test'])(

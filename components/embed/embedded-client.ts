@@ -10,6 +10,12 @@ const OPERATIONS = { ...USER_OPERATIONS, ...LINK_OPERATIONS }
 const ORIGIN = /^https?:\/\/[^/?#]+$/
 const USER_ID = /^(?:~[!-~]+|usr_[\w-]+)$/
 
+/** The refusals of a token; one of a password or of an old sign-in is the person's. */
+const OF_TOKEN = ['AUTH_001', 'AUTH_002', 'WITHDRAWAL_005']
+
+/** What the status token of a deletion reads. */
+const OF_STATUS = ['getWithdrawalStatus', 'listReceipts']
+
 /** What the console has said, because the parts ask again and again. */
 const logged = new Set<string>()
 
@@ -38,6 +44,7 @@ export const callsOf =
             ? `The user "${userId}" is another person than the one of the page token.`
             : `The user "${userId}" has to be ~ and your own id of the person, such as ~customer-6.`,
         )
-      else if ([401, 403].includes(error.status)) logOnce(`The service refused the page token. ${error.details}`)
+      else if (error.status > 0 && OF_TOKEN.includes(error.code))
+        logOnce(`The service refused the ${OF_STATUS.includes(name) ? 'status' : 'page'} token. ${error.details}`)
       throw error
     })

@@ -42,7 +42,7 @@ export const previewRequestedWithdrawal = contract({
   method: 'GET',
   path: '/withdrawal-requests/preview',
   query: z.object(choices),
-  data: previewWithdrawal.data.extend({ address: z.string().describe('The address of the account, masked') }),
+  data: previewWithdrawal.data,
   limit: { bucket: 'preview' },
   errors: ['REQUEST_001', 'WITHDRAWAL_006', 'RATE_001'],
   example: {

@@ -217,6 +217,7 @@ export const previewWithdrawal = contract({
     ask: truth('ask', 'Whether applications that may hold a withdrawal back are asked'),
   }),
   data: z.object({
+    address: z.string().describe('The address of the account; with the token of a mailed link it is masked'),
     allowed: z.boolean().describe('Whether nothing holds a withdrawal back now'),
     blockers: z.array(blocker).describe('What holds it back; all pending transactions are one entry'),
     deletion_steps: z
@@ -259,6 +260,7 @@ export const previewWithdrawal = contract({
   example: {
     query: { audit_logs: 'true' },
     data: {
+      address: 'ada@example.com',
       allowed: true,
       blockers: [],
       deletion_steps: STEPS.map((name) => ({ step: name, ...EXAMPLE_PLAN[name] })),

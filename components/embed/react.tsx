@@ -229,11 +229,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
   const { call } = useHost()
   const t = useTranslations('DeleteAccount')
   const language = useLocale()
-  const read = async () => ({
-    ...(await call('previewWithdrawal', { userId })),
-    email: (await call('getEmailStatus', { userId })).current_email,
-  })
-  const first = useFirst('deletion', read, started === null)
+  const first = useFirst('deletion', () => call('previewWithdrawal', { userId }), started === null)
   const hasCalled = useRef(started !== null)
   useEffect(() => {
     if (!started || !isNew || hasCalled.current) return
@@ -253,7 +249,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
       <Heading>{t('title')}</Heading>
       <Deletion
         userId={userId}
-        email={preview.email}
+        email={preview.address}
         ways={waysTo('withdraw')}
         known={{ ...preview, asksApplications: preview.applications.length > 0, renderedAt }}
         counts={preview}

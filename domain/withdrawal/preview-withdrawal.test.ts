@@ -102,6 +102,7 @@ test('a preview shows the times, the applications and the last change of the add
     .$executeRaw`UPDATE email_change_requests SET new_email = 'other', closed_at = '2026-11-19T09:00:00Z' WHERE user_id = ${user.userId}`
   const seen = await preview(ctx, user)
   expect(seen).toMatchObject({
+    address: user.email,
     allowed: true,
     blockers: [],
     applications: [{ name: 'Shop', acknowledges: 'at_once' }],

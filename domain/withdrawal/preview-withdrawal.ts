@@ -80,6 +80,7 @@ export async function previewWithdrawal(ctx: Context, input: Input<typeof contra
   }))
   const listed = summed(counts)
   return {
+    address: ctx.actor.user.email,
     allowed: blockers.length === 0,
     blockers,
     deletion_steps: plan.steps.map(({ step, dueAt, estimatedCompletion }) => ({

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { expect, type Locator, type Page, test } from '@playwright/test'
+import { expect, type Locator, type Page, type Request, test } from '@playwright/test'
 import { build } from 'esbuild'
 import { codeIn, inboxOf, linkIn, submitSignIn } from './fixtures'
 import { deleteAccount, driveOwnPage, faultsOf, snippetOf, verifyByLink } from './own-page'
@@ -260,8 +260,31 @@ async function expectFormBesideSilentApp(page: Page, email: string) {
   await expect(unknown).toBeHidden()
 }
 
+/** A deletion that was pressed while the service is away does not begin by itself when it is back. */
+async function expectNothingBegun(page: Page) {
+  const sent: string[] = []
+  const note = (request: Request) => void (request.url().endsWith('/withdraw') && sent.push(request.method()))
+  page.on('request', note)
+  const calls = /\/api\/(v1|health)\//
+  await page.route(calls, (route) => route.abort())
+  await page.getByLabel('to confirm').fill('delete my account')
+  await page.getByRole('button', { name: 'Delete my account' }).click()
+  await expect(page.getByText('nothing was deleted')).toBeVisible()
+  await page.unroute(calls)
+  await expect(page.getByText('We can reach the service again.')).toBeVisible()
+  page.off('request', note)
+  expect(sent).toEqual([])
+}
+
 /** A deletion whose answer was lost shows its progress once the service answers, also if the backend no longer knows the account. */
 async function expectLostAnswerTakenUp(page: Page, end: () => void) {
+  // The part needs nothing that a token for the deletion alone may not read.
+  const status = '**/email/status'
+  await page.route(status, (route) => route.abort())
+  await page.reload()
+  await expect(page.getByLabel('to confirm')).toBeVisible()
+  await page.unroute(status)
+  await expectNothingBegun(page)
   await page.route('**/withdraw', async (route) => {
     await route.fetch()
     end()

@@ -6,14 +6,17 @@ const mutationKey = ['begin-deletion']
 
 interface BeginDeletion<Given, Started>
   extends Pick<UseMutationOptions<Started, Error, Given>, 'onSuccess' | 'onError'> {
+  /** Reads something with the same token. */
+  reach: () => Promise<unknown>
   send: (given: Given, options: CallOptions) => Promise<Started>
 }
 
 /** Begins a deletion, which ends the token of the call: nothing but the call itself can tell whether it has begun. */
-export function useBeginDeletion<Given, Started>({ send, ...callbacks }: BeginDeletion<Given, Started>) {
+export function useBeginDeletion<Given, Started>({ reach, send, ...callbacks }: BeginDeletion<Given, Started>) {
   const mutation = useMutation<Started, Error, Given>({
     mutationKey,
-    mutationFn: (given) => untilAnswered((options) => send(given, options)),
+    // Pressed while the service is away, no deletion begins by itself once it is back.
+    mutationFn: (given) => reach().then(() => untilAnswered((options) => send(given, options))),
     ...callbacks,
   })
   const isRepeating = useIsRepeating()

@@ -26,6 +26,7 @@ export function useConfirmDeletion({ token, onStarted, endIf, onHeldBack }: Conf
   const form = useForm<WithdrawValues>({ resolver })
   const { errors, isSubmitting } = form.formState
   const confirm = useBeginDeletion({
+    reach: () => callWith(() => token, 'previewRequestedWithdrawal', {}),
     send: (body: WithdrawValues, options) => callWith(() => token, 'confirmRequestedWithdrawal', {}, body, options),
     onSuccess: onStarted,
     onError: (error) => {

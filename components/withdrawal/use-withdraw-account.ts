@@ -9,6 +9,7 @@ export function useWithdrawAccount(userId: string, { onError }: { onError?: (err
   const { call, showProgress } = useHost()
   const queryClient = useQueryClient()
   return useBeginDeletion({
+    reach: () => call('previewWithdrawal', { userId }),
     send: (body: Body<typeof withdrawAccount>, options) => call('withdrawAccount', { userId }, body, options),
     onSuccess: async (answer) => {
       await showProgress(answer)

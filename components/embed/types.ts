@@ -51,7 +51,10 @@ export interface EmailSettingsProps {
 }
 
 export interface DeleteAccountProps {
-  /** Called when the deletion has begun. Sign the person out of your product then; the progress stays on the page. */
+  /**
+   * Called when the deletion has begun. Sign the person out of your product then; the progress stays on the page. A page that was reloaded
+   * before the answer came is not told, and your backend then gets USER_001.
+   */
   onStarted?: ((started: StartedDeletion) => unknown) | undefined
 }
 

@@ -82,6 +82,13 @@ test('a registered application that is asked about absence learns that this was 
   expect(mends.length).toBeLessThan(answer.calls.filter(({ result }) => result === 'FAIL').length)
 })
 
+test('where nobody answers, the check says so and tries nothing else', async () => {
+  const calls = await checkReceiver({ url: 'http://127.0.0.1:1/', secret: SECRET, appUrl: '', checks: true })
+  expect(calls).toEqual([
+    expect.objectContaining({ answer: 'no answer', mend: expect.stringContaining('Start the receiver') }),
+  ])
+})
+
 test('B108 the receiver of the typed client passes every call of app check', async () => {
   expect(await failuresOf(await given())).toEqual([])
 })

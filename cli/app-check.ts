@@ -76,14 +76,16 @@ export async function checkReceiver({ url, secret, appUrl, checks, person }: Che
   const results: CallResult[] = []
   const said = new Set<string>()
   const optional = [...(checks ? [WITHDRAWAL_CHECK] : []), ...(person ? absenceChecks(person) : [])]
-  for (const { call, wanted, isRight, mend, ask } of [...CHECKS, ...optional, LAST_CHECK]) {
+  for (const { call, wanted, isRight, mend: advice, ask } of [...CHECKS, ...optional, LAST_CHECK]) {
     const { status, body } = await ask(receiver)
     const answer = status === 0 ? 'no answer' : String(status)
     const isOk = isRight(status, body)
+    const isSilent = status === 0 && results.length === 0
+    const mend = isSilent ? SILENT : advice
     results.push({ result: isOk ? 'ok' : 'FAIL', call, wanted, answer, ...(!isOk && !said.has(mend) && { mend }) })
     if (!isOk) said.add(mend)
     // Each of the others would be waited for as long.
-    if (status === 0 && results.length === 1) break
+    if (isSilent) break
   }
   return results
 }
@@ -194,6 +196,8 @@ const succeeds = (call: string, mend: string, how: (receiver: Receiver) => Messa
   ask: (receiver) => receiver.send(how(receiver)),
 })
 
+const SILENT =
+  'Start the receiver, and see that this machine can reach it. Nothing else was tried, because nobody answers.'
 const VERIFY =
   'Verify webhook-signature over "<webhook-id>.<webhook-timestamp>.<body as it came>" before anything else.'
 const FRESH = 'Refuse a webhook-timestamp that is more than five minutes away from your clock.'
@@ -202,7 +206,7 @@ const UNKNOWN =
 const FORWARD = 'Accept types and members that you do not know; newer releases send more.'
 
 const CHECKS: Check[] = [
-  succeeds('a signed message', `${VERIFY} Nothing else is tried if nobody answers.`, () => ({})),
+  succeeds('a signed message', VERIFY, () => ({})),
   forged('no signature', VERIFY, () => ({ headers: { 'webhook-signature': undefined } })),
   forged('an empty signature', VERIFY, () => ({ headers: { 'webhook-signature': '' } })),
   forged('no headers of ours at all', VERIFY, () => ({

@@ -90,7 +90,10 @@ export function troubleOf(task: ShownTask, now: Date): Trouble | null {
 }
 
 /** The answer of an application to an absence check; nothing else counts as an answer. */
-export const absenceAnswer = z.object({ present: z.boolean(), account: z.string() })
+export const absenceAnswer = z.discriminatedUnion('present', [
+  z.object({ present: z.literal(false), account: z.string() }),
+  z.object({ present: z.literal(true), account: z.string().nullish() }),
+])
 
 export const reportOnTask = contract({
   name: 'reportOnTask',

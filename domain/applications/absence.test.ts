@@ -305,6 +305,14 @@ async function givenPresent() {
   return task
 }
 
+test('B101 an answer that the person is there needs no account', async () => {
+  const task = await givenCompletedTask()
+  says.shop = () => json({ present: true })
+  await pass(ctx, day)
+  await runDueWork(ctx)
+  expect(deletionRequests().map(({ id }) => id)).toEqual([task.id, task.id])
+})
+
 test('B101 a retry tells it once more; it is present again at the next such answer, or absent', async () => {
   const task = await givenPresent()
   await retryTask(ctx, { taskId: task.id })

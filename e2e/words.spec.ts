@@ -25,7 +25,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   await expect(main).toMatchAriaSnapshot(`
     - heading "Change address" [level=2]
     - button "Close"
-    - paragraph: Nothing changes until you confirm; then other browsers are signed out.
+    - paragraph: Nothing changes until you confirm; then other browsers sign out.
     - text: New email address
     - textbox "New email address" [active]
     - paragraph: Enter your new email address.
@@ -46,8 +46,9 @@ test('B76 words of a screen reader: the change of an address by its code', async
     - textbox "Verification code" [active]
     - button "Verify"
     - paragraph:
-      - text: Nothing yet? Check your spam, or
-      - button "use another address."
+      - text: Nothing yet? Check your spam folder, or
+      - button "use another address"
+      - text: .
     - button /Resend in \\d minutes/ [disabled]
     - button "Cancel change"
     - heading "Current address" [level=2]

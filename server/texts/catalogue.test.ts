@@ -62,6 +62,11 @@ test.for(LANGUAGES)('%s calls an app by one word', async (language) => {
   expect(texts.map(([key]) => key)).toEqual([])
 })
 
+test.for(LANGUAGES)('%s ends no link with the full stop of its sentence', async (language) => {
+  const texts = flatten(await sourceOf(language)).filter(([, text]) => /[.。]<\/(?!b>|strong>|li>|list>)/.test(text))
+  expect(texts.map(([key]) => key)).toEqual([])
+})
+
 const TEN_MINUTES: Record<Language, RegExp> = {
   en: /ten minutes/,
   de: /zehn Minuten/,

@@ -93,7 +93,7 @@ test('a second progress link in the same tab shows nothing of the first', async 
   await expect(steps).toBeVisible()
 })
 
-test('a receipt prints as plain lines on light paper, without the controls of its page', async ({
+test('the page of a receipt offers no deletion, and prints as plain lines on light paper, without its controls', async ({
   page,
   operator,
   user,
@@ -104,6 +104,7 @@ test('a receipt prints as plain lines on light paper, without the controls of it
   await expect(
     page.getByRole('heading', { name: /^Genuine: User Account Service accepted this deletion on/ }),
   ).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Delete account' })).toHaveCount(0)
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
   await expect(page.getByText(withdrawal_id)).toBeVisible()
   for (const role of ['banner', 'contentinfo', 'textbox', 'button'] as const) {

@@ -16,7 +16,7 @@ export function SiteFooter({ isSignedIn }: SiteFooterProps) {
   const t = useTranslations('Common')
   const path = usePathname()
   // Whoever is signed in deletes the account in the settings; the other pages are of a deletion themselves, or lead to it.
-  const canDelete = !isSignedIn && !/^\/((delete-account|withdrawal)(\/|$)|$)/.test(path)
+  const canDelete = !isSignedIn && !/^\/((delete-account|withdrawal|receipt)(\/|$)|$)/.test(path)
   const links = [
     [url, name],
     [supportUrl, t('support')],

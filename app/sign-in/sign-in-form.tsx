@@ -35,7 +35,7 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
 
   return (
     <form method="post" noValidate onSubmit={submit} className="mt-6 space-y-5">
-      <ErrorAlert>{errors.root?.message}</ErrorAlert>
+      <ErrorAlert error={errors.root} />
       <EmailField
         label={t('email')}
         autoComplete="username"

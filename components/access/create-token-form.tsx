@@ -59,7 +59,7 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
           </Link>
         ),
       })}
-      error={errors.root?.message}
+      error={errors.root}
       submit={t('create')}
       isPending={create.isPending}
       onSubmit={submit}

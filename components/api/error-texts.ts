@@ -78,7 +78,7 @@ export function useErrorTexts() {
   function showUntilBack<Values extends FieldValues>(form: UseFormReturn<Values>, message: string) {
     form.setError('root', { type: 'answer', message })
     onceBack(() => {
-      if (form.formState.errors.root?.message === message) form.setError('root', { type: 'answer', message: t('back') })
+      if (form.formState.errors.root?.message === message) form.setError('root', { type: 'back', message: t('back') })
     })
   }
 

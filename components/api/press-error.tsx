@@ -27,9 +27,6 @@ export function PressError({ error, text, className }: PressErrorProps) {
   const t = useTranslations('Errors')
   const { errorText } = useErrorTexts()
   const isBack = useUntilBack(error) !== error
-  return (
-    <ErrorAlert className={className}>
-      {error ? (isBack ? t('back') : (text ?? errorText)(error)) : undefined}
-    </ErrorAlert>
-  )
+  const refusal = isBack ? { type: 'back', message: t('back') } : error && { message: (text ?? errorText)(error) }
+  return <ErrorAlert className={className} error={refusal} />
 }

@@ -33,7 +33,7 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
       <FormCard
         title={t('changeTitle')}
         description={t(isReplacing ? 'differentText' : changeText)}
-        error={form.formState.errors.root?.message}
+        error={form.formState.errors.root}
         aside={
           canClose && (
             <Button

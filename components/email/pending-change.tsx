@@ -85,7 +85,7 @@ export function PendingChange(props: PendingChangeProps) {
           ) : (
             <CodeEntry code={code} describedBy={sentTo} />
           )}
-          <ErrorAlert ref={showWhole}>{form.formState.errors.root?.message}</ErrorAlert>
+          <ErrorAlert ref={showWhole} error={form.formState.errors.root} />
           <LiveRegion>
             {(isAway || isRepeating) && !form.formState.errors.root && (
               <Alert tone="warning" title={common('keepsTrying')} />

@@ -94,7 +94,7 @@ export function SecureCard(props: SecureCardProps) {
         ) : (
           <CheckboxField label={props.sure} {...fieldOf(form, 'sure')} />
         )}
-        <ErrorAlert>{errors.root?.message}</ErrorAlert>
+        <ErrorAlert error={errors.root} />
         <Button type="submit" className="w-full" isPending={isSubmitting}>
           {props.label}
         </Button>

@@ -39,7 +39,7 @@ export function VerifyOwnAddress({ onCancel, ...own }: OwnAddress & { onCancel: 
           values={() => ({})}
           password={fieldOf(form, 'current_password', { required: ways.hasPassword && RULES.currentPassword })}
         />
-        <ErrorAlert>{errors.root?.message}</ErrorAlert>
+        <ErrorAlert error={errors.root} />
       </CardBody>
       <CardFooter className="max-sm:flex-col-reverse">
         <Button variant="quiet" className="w-full sm:-ms-3 sm:w-auto" onClick={onCancel}>

@@ -4,14 +4,14 @@ import type { ComponentProps, ReactNode, SubmitEventHandler } from 'react'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter } from '../ui/card'
 import { CardHeader } from '../ui/card-header'
-import { ErrorAlert } from '../ui/error-alert'
+import { ErrorAlert, type Refusal } from '../ui/error-alert'
 import { Form } from './form'
 import { SlowHint } from './slow-hint'
 
 interface FormCardProps extends ComponentProps<typeof CardHeader> {
   onSubmit: SubmitEventHandler<HTMLFormElement>
   /** The refusal that belongs to no field. */
-  error: string | undefined
+  error: Refusal | undefined
   /** Stands beside the button. */
   note?: ReactNode
   submit: string
@@ -38,7 +38,7 @@ export function FormCard({
         <CardHeader {...header} />
         <CardBody className="space-y-5">
           {children}
-          <ErrorAlert>{error}</ErrorAlert>
+          <ErrorAlert error={error} />
           <SlowHint isPending={isPending && !error} />
         </CardBody>
         <CardFooter>

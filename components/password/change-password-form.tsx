@@ -69,7 +69,7 @@ export function ChangePasswordForm({ userId, email, ends, canReset, rules }: Cha
         description={
           ends.length > 0 ? t('ends', { what: new Intl.ListFormat(language).format(ends) }) : t('endsNothing')
         }
-        error={errors.root?.message}
+        error={errors.root}
         note={canReset && t.rich('forgotten', { link: resetLink })}
         submit={t('change')}
         isPending={form.formState.isSubmitting || change.isPending}

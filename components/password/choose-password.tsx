@@ -55,7 +55,7 @@ export function ChoosePassword({ rules, token, email, endIf, onChanged }: Choose
         {/* Tells a password manager whose password it is. */}
         <input type="text" autoComplete="username" value={email} readOnly hidden />
         <NewPasswordField rules={rules} typed={form.watch('new_password')} {...fieldOf(form, 'new_password')} />
-        <ErrorAlert>{errors.root?.message}</ErrorAlert>
+        <ErrorAlert error={errors.root} />
         <SlowHint isPending={confirm.isPending} />
         <Button type="submit" isPending={form.formState.isSubmitting || confirm.isPending} className="w-full">
           {t('setNew')}

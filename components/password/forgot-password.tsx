@@ -63,7 +63,7 @@ export function ForgotPassword() {
   return (
     <PageCard title={t('forgotTitle')} text={t('forgotText')}>
       <Form onSubmit={form.handleSubmit((body) => ask.mutate(body))} className="mt-6 space-y-5">
-        <ErrorAlert>{errors.root?.message}</ErrorAlert>
+        <ErrorAlert error={errors.root} />
         <EmailField
           label={t('email')}
           autoComplete="username"

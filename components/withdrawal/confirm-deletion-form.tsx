@@ -65,7 +65,7 @@ export function ConfirmDeletionForm({ preview, texts, ...calls }: ConfirmDeletio
       </SummaryNotes>
       <Form className="space-y-5 border-line border-t pt-5" onSubmit={submit}>
         <PhraseField form={form} />
-        <ErrorAlert>{error}</ErrorAlert>
+        <ErrorAlert error={error} />
         <Button type="submit" variant="danger" className="w-full" isPending={isPending}>
           {common('confirm')}
         </Button>

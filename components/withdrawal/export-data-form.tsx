@@ -41,7 +41,7 @@ export function ExportDataForm({ userId, email, ways, isBeforeDeletion }: Export
       <FormCard
         title={t('formTitle')}
         description={t('text')}
-        error={form.formState.errors.root?.message}
+        error={form.formState.errors.root}
         note={t('note')}
         submit={t('submit')}
         isPending={download.isPending}

@@ -40,6 +40,6 @@ export function useConfirmDeletion({ token, onStarted, endIf, onHeldBack }: Conf
     form,
     submit: form.handleSubmit((values) => confirm.mutate(values)),
     isPending: isSubmitting || confirm.isPending || confirm.isSuccess,
-    error: confirm.isUnsure ? t('lostAnswer') : errors.root?.message,
+    error: confirm.isUnsure ? { message: t('lostAnswer') } : errors.root,
   }
 }

@@ -55,8 +55,8 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
   return {
     submit: useProvenSubmit(form, ways, prove.mutate, onWrong),
     isPending: form.formState.isSubmitting || prove.isPending || withdraw.isPending || withdraw.isSuccess,
-    /** Whether the deletion may have begun, as a sentence. */
-    doubt: withdraw.isUnsure ? t('lostAnswer') : undefined,
+    /** Says that the deletion may have begun. */
+    doubt: withdraw.isUnsure ? { message: t('lostAnswer') } : undefined,
     /** The last call was refused because something holds the deletion back. */
     isHeldBack: isHeldBack(withdraw.error),
   }

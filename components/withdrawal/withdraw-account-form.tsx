@@ -73,7 +73,7 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
         tone="danger"
         title={t('dangerTitle')}
         description={<Summary address={email} deletedWithin={deletedWithin} />}
-        error={doubt ?? form.formState.errors.root?.message}
+        error={doubt ?? form.formState.errors.root}
         submit={t('confirm')}
         isPending={isPending}
         onSubmit={submit}

@@ -6,11 +6,11 @@ import { retentionDays } from './schedule'
 import type { Erasure } from './steps/deletion-step'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
-/** When each step should be done, counted from the start; 0 for the step that the request itself completes. */
-export const stepTimes = (): { step: Step; withinMs: number }[] =>
+/** When each step should be done, counted from the start, as the answers show it; 0 for the step that the request itself completes. */
+export const stepTimes = ({ timeScale }: Pick<SystemContext, 'timeScale'>): { step: Step; withinMs: number }[] =>
   STEPS.map((step) => {
     const { firstStatus, window } = DELETION_STEPS[step]
-    return { step, withinMs: firstStatus === 'completed' ? 0 : window.estimateMs }
+    return { step, withinMs: firstStatus === 'completed' ? 0 : window.estimateMs * timeScale }
   })
 
 /** Without what stays for every account. */
@@ -23,7 +23,7 @@ export function describeDeletion(ctx: SystemContext) {
   const kept = new Map(DELETION_MAP.flatMap(({ category, kept }) => (kept ? [[category, kept.for] as const] : [])))
   return {
     /** In the order of their times. */
-    steps: stepTimes()
+    steps: stepTimes(ctx)
       .map((each) => ({ ...each, erases: categoriesOf(erasuresOf(each.step)) }))
       .toSorted((a, b) => a.withinMs - b.withinMs),
     /** What is kept under a pseudonym until the retention ends, and for what; first what is kept for every account. */

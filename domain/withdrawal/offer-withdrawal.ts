@@ -22,7 +22,7 @@ export async function offerWithdrawal(ctx: SystemContext, userId: string) {
     /** Whether an application has to be asked too. */
     asksApplications: asks,
     retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
-    steps: stepTimes(),
+    steps: stepTimes(ctx),
   }
 }
 

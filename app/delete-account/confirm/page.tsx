@@ -6,7 +6,7 @@ import { formatDuration } from '@/components/ui/duration'
 import { ConfirmDeletion } from '@/components/withdrawal/confirm-deletion'
 import { WITHDRAWAL_LINK_MS } from '@/domain/limits/durations'
 import { stepTimes } from '@/domain/withdrawal/describe-deletion'
-import { retentionDays } from '@/domain/withdrawal/schedule'
+import { planWithdrawal, retentionDays } from '@/domain/withdrawal/schedule'
 import { pageLanguage, textsOf } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
@@ -15,11 +15,11 @@ export const generateMetadata = titled('DeletionPage', 'tab', { referrer: 'no-re
 
 /** Needs no session: the browser reads the preview with the token in the link's fragment, which is never sent here. */
 export default async function ConfirmDeletionPage() {
-  const { clock, limits } = systemContext()
-  const steps = stepTimes()
+  const ctx = systemContext()
+  const steps = stepTimes(ctx)
   const longestMs = Math.max(...steps.map(({ withinMs }) => withinMs))
-  const days = retentionDays(limits.withdrawalRetentionMs)
-  const keptUntil = new Date(clock.now().getTime() + limits.withdrawalRetentionMs).toISOString()
+  const days = retentionDays(ctx.limits.withdrawalRetentionMs)
+  const keptUntil = planWithdrawal(ctx, ctx.clock.now()).purgeDueAt.toISOString()
   const language = await pageLanguage()
   const names = ['Blockers', 'DeleteAccount', 'Deletion', 'DeletionPage', 'MailedLink'] as const
   const { Deletion, DeletionPage, ...texts } = await textsOf(names)

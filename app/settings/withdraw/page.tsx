@@ -7,6 +7,7 @@ import { DeleteAccount } from '@/components/withdrawal/delete-account'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { offerWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
 import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
+import { planWithdrawal } from '@/domain/withdrawal/schedule'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, openPage, type PageProps, toSignIn } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
@@ -30,7 +31,7 @@ export default async function WithdrawAccountPage(props: PageProps) {
   ])
   const { applications, blockers, asksApplications, retentionDays, steps } = offer
   const longestMs = Math.max(...steps.map(({ withinMs }) => withinMs))
-  const keptUntil = new Date(now.getTime() + ctx.limits.withdrawalRetentionMs).toISOString()
+  const keptUntil = planWithdrawal(ctx, now).purgeDueAt.toISOString()
   const t = await pageTexts('DeleteAccount')
   const { Deletion, ...texts } = await textsOf(['Blockers', 'DeleteAccount', 'Deletion'])
   const { categories, moreThan, technical } = Deletion

@@ -221,6 +221,8 @@ export type Message =
       userName: string
       /** Before this time the person cannot delete the account, because a change of its address was undone. */
       heldUntil: Date | null
+      /** From when a link is mailed, where a change of the address that can be undone holds it back. */
+      linkFrom: Date | null
       /** The page where a person who is signed in deletes the account. */
       settingsUrl: string
       requestedAt: Date

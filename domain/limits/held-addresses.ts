@@ -24,9 +24,10 @@ export const restoredSince = (user: Part, since: Part) =>
   sql`(SELECT max(r.reverted_at) FROM email_change_requests r
       WHERE r.user_id = ${user} AND ${equalsAsText(sql`r.status`, literal('reverted'))} AND r.reverted_at > ${since})`
 
-/** Whether a change of `user` that was made after `since` can be undone. */
-export const isUndoable = (user: Part, since: Part) =>
-  sql`EXISTS (SELECT FROM email_change_requests r WHERE r.user_id = ${user} AND ${HAS_REPLACED_VERIFIED} AND r.closed_at > ${since})`
+/** When the newest change of `user` that can be undone was made after `since`; null if there is none. */
+export const changedSince = (user: Part, since: Part) =>
+  sql`(SELECT max(r.closed_at) FROM email_change_requests r
+      WHERE r.user_id = ${user} AND ${HAS_REPLACED_VERIFIED} AND r.closed_at > ${since})`
 
 // Of several changes from one address the oldest, because its link undoes the others too.
 const replacedAddresses = statement(

@@ -16,6 +16,8 @@ interface LinkFacts extends Link, Origin {
   mayOpen: boolean
   /** Until when an undone change of the address holds a deletion back. */
   heldUntil: Date | null
+  /** From when a link may do it, where nothing but a change of the address that can be undone holds it back. */
+  linkFrom: Date | null
   requestedAt: Date
 }
 
@@ -71,6 +73,10 @@ export const linkFactsOf = (
   hasPassword: account.password_hash !== null,
   mayOpen: mayOpen(ctx, kind, account),
   heldUntil: account.restored_at && undoWindowEnd(ctx, account.restored_at),
+  linkFrom:
+    account.changed_at && mayOpen(ctx, kind, { ...account, changed_at: null })
+      ? undoWindowEnd(ctx, account.changed_at)
+      : null,
   requestedAt: new Date(endsAt.getTime() - LINKS[kind].lifetimeMs),
   ipAddress,
   userAgent,

@@ -1,7 +1,7 @@
 import { AppError } from '@/contract/errors'
 import type { AnyContext, Link, SystemContext } from '../context'
-import { heldSince, isUndoable, restoredSince } from '../limits/held-addresses'
-import { boolean, type Described, integer, sql, statement, text, time } from '../sql'
+import { changedSince, heldSince, restoredSince } from '../limits/held-addresses'
+import { type Described, integer, sql, statement, text, time } from '../sql'
 import { isTokenOf, LINKS, type LinkKind, readLinkToken } from './links'
 
 /** What a link and its letters need to know about the account. */
@@ -14,8 +14,8 @@ const ACCOUNT = {
   locale: text.orNull,
   password_hash: text.orNull,
   credential_version: integer,
-  /** A change of the address can be undone. */
-  is_undoable: boolean,
+  /** When the newest change of the address that can be undone was made. */
+  changed_at: time.orNull,
   /** When the newest change of the address was undone, if that was lately. */
   restored_at: time.orNull,
 }
@@ -26,7 +26,7 @@ const accountById = statement(
   { userId: text, heldSince: time },
   ACCOUNT,
   (v) => sql`SELECT u.id AS user_id, u.external_id, u.name, u.email, u.email_key, u.locale, u.password_hash,
-     u.credential_version, ${isUndoable(v.userId, v.heldSince)} AS is_undoable,
+     u.credential_version, ${changedSince(v.userId, v.heldSince)} AS changed_at,
      ${restoredSince(v.userId, v.heldSince)} AS restored_at
    FROM users u WHERE u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
@@ -81,9 +81,9 @@ export async function isLinkLive(ctx: AnyContext, kind: LinkKind, link: Link): P
 export const mayOpen = (
   { deletionByMail, freshSignIn }: Pick<AnyContext, 'deletionByMail' | 'freshSignIn'>,
   kind: LinkKind,
-  account: Pick<LinkedAccount, 'external_id' | 'is_undoable' | 'restored_at'>,
+  account: Pick<LinkedAccount, 'external_id' | 'changed_at' | 'restored_at'>,
 ): boolean => {
-  const isSettled = !account.is_undoable && account.restored_at === null
+  const isSettled = account.changed_at === null && account.restored_at === null
   const isProofEnough = freshSignIn.requiredAcr === null || account.external_id === null
   return !LINKS[kind].isFinal || (isSettled && deletionByMail && isProofEnough)
 }

@@ -62,7 +62,7 @@ export const undoBeforeWithdrawal = defineNotice<UndoFacts, 'old'>({
 
 export const withdrawalRequested = defineLinkNotice(
   'withdrawal_requested',
-  (ctx, { userName, mayOpen, heldUntil, requestedAt, ipAddress, userAgent, ...link }) => {
+  (ctx, { userName, mayOpen, heldUntil, linkFrom, requestedAt, ipAddress, userAgent, ...link }) => {
     const facts = { userName, requestedAt, ipAddress, userAgent }
     return mayOpen
       ? {
@@ -75,6 +75,7 @@ export const withdrawalRequested = defineLinkNotice(
           template: 'withdrawal-by-sign-in',
           ...facts,
           heldUntil,
+          linkFrom,
           settingsUrl: ctx.settingsUrl ?? `${ctx.appUrl}/settings/withdraw`,
         }
   },

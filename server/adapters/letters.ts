@@ -232,11 +232,13 @@ const LETTERS: { [Of in Template]: (message: Extract<Message, { template: Of }>,
     const values = { ...onceIn(message), ...from(message.requestedAt, message) }
     return letter('withdrawalRequested', WithdrawalRequested, values, {})
   },
-  'withdrawal-by-sign-in': (message, { letter, from, heldIn }) => {
-    const { settingsUrl, heldUntil, requestedAt } = message
-    const values = { settingsUrl, ...heldIn(heldUntil), ...from(requestedAt, message) }
+  'withdrawal-by-sign-in': (message, { letter, time, from, heldIn }) => {
+    const { settingsUrl, heldUntil, linkFrom, requestedAt } = message
+    const ends = { ...heldIn(heldUntil), linkFrom: linkFrom ? time(linkFrom) : '' }
+    const values = { settingsUrl, ...ends, ...from(requestedAt, message) }
     const isHeld = heldUntil !== null
-    return letter('withdrawalBySignIn', WithdrawalBySignIn, values, { isHeld }, isHeld ? 'subjectHeld' : 'subject')
+    const choices = { isHeld, wasChanged: linkFrom !== null }
+    return letter('withdrawalBySignIn', WithdrawalBySignIn, values, choices, isHeld ? 'subjectHeld' : 'subject')
   },
   'undo-before-withdrawal': (message, { letter, time, from, linkIn }) => {
     const { notMe, changedAt, requestedAt } = message

@@ -178,10 +178,12 @@ function everyMessage(text: (name: string) => string): Message[] {
       { ...noPassword, provider: null },
     ],
     'withdrawal-requested': [{ ...requested, template: 'withdrawal-requested', link: text('link'), endsAt: until }],
-    'withdrawal-by-sign-in': [null, until].map((heldUntil) => ({
+    'withdrawal-by-sign-in': [{}, { heldUntil: until }, { linkFrom: until }].map((ends) => ({
       ...requested,
       template: 'withdrawal-by-sign-in',
-      heldUntil,
+      heldUntil: null,
+      linkFrom: null,
+      ...ends,
       settingsUrl: text('settingsUrl'),
     })),
     'undo-before-withdrawal': [{ ...requested, template: 'undo-before-withdrawal', changedAt: at, notMe }],

@@ -134,6 +134,22 @@ test('while PostgreSQL is away an operator reads so on the overview and in a dia
   await expect(overview.getByText('The database does not answer')).toBeHidden({ timeout: 30_000 })
 })
 
+test('while the mail server is away, whoever asks for a link reads that it may take longer', async ({
+  cluster,
+  page,
+}) => {
+  const instance = await Instance.start({ ...settingsOf(cluster), SMTP_URL: 'smtp://127.0.0.1:9' })
+  await page.goto(`${instance.url}/forgot-password`)
+  await page.getByLabel(en.Passwords.email).fill('nobody@example.test')
+  await page.getByRole('button', { name: en.Passwords.sendLink }).click()
+  await expect(page.getByText(en.Common.mailLate)).toBeVisible()
+  await page.goto(`${instance.url}/delete-account`)
+  await page.getByLabel(en.DeletionPage.email).fill('nobody@example.test')
+  await page.getByRole('button', { name: en.DeletionPage.send }).click()
+  await expect(page.getByText(en.Common.mailLate)).toBeVisible()
+  await instance.stop()
+})
+
 test('the focus follows a row that a refresh moves into another part of the overview', async ({
   cluster,
   page,

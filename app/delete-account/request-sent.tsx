@@ -3,10 +3,12 @@ import { bold } from '@/components/ui/bold'
 import { buttonStyle } from '@/components/ui/button-style'
 import { Card } from '@/components/ui/card'
 import { pageTexts } from '@/server/pages/language'
+import { isMailAway } from '@/server/watch/health'
 
 /** The answer to the form, which is the same for every address. */
 export async function RequestSent({ language, typed }: { language: string; typed: string | undefined }) {
   const t = await pageTexts('DeletionPage')
+  const common = await pageTexts('Common')
   return (
     <Card className="space-y-2 p-card sm:p-6">
       <span className="grid size-11 place-items-center rounded-full bg-accent-soft text-accent">
@@ -19,6 +21,7 @@ export async function RequestSent({ language, typed }: { language: string; typed
       </h2>
       {typed && <p className="text-ink-muted">{t.rich('typed', { email: () => bold(typed) })}</p>}
       <p className="text-ink-muted">{t('sentText')}</p>
+      {(await isMailAway()) && <p className="text-ink-muted">{common('mailLate')}</p>}
       <p className="text-ink-muted text-sm">{t('sentHint')}</p>
       <p className="pt-3">
         <a

@@ -6,6 +6,7 @@ import { ForgotPassword } from '@/components/password/forgot-password'
 import { textsOf } from '@/server/pages/language'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
+import { isMailAway } from '@/server/watch/health'
 
 export const generateMetadata = titled('Passwords', 'forgotTab')
 
@@ -15,7 +16,7 @@ export default async function ForgotPasswordPage() {
   return (
     <CenteredPage account={session && accountOf(session)}>
       <Texts texts={await textsOf(['Passwords'])}>
-        <ForgotPassword />
+        <ForgotPassword isMailLate={await isMailAway()} />
       </Texts>
     </CenteredPage>
   )

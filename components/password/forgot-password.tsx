@@ -24,7 +24,8 @@ import { textLink } from '../ui/text-link'
 type Values = Body<typeof requestPasswordReset>
 const resolver = rulesOf<Values>((rules) => rules.forgotPasswordRules)
 
-export function ForgotPassword() {
+/** `isMailLate`: the mail server was away when the page was rendered. */
+export function ForgotPassword({ isMailLate }: { isMailLate: boolean }) {
   const t = useTranslations('Passwords')
   const common = useTranslations('Common')
   const { fieldOf, showError } = useErrorTexts()
@@ -48,6 +49,7 @@ export function ForgotPassword() {
         title={t('sentTitle')}
         text={t.rich('sentText', { address: () => bold(ask.variables.email) })}
       >
+        {isMailLate && <p className="text-ink-muted">{common('mailLate')}</p>}
         <p className="text-ink-muted text-sm">{t('sentHint')}</p>
         <Button variant="secondary" className="w-full" onClick={() => ask.reset()}>
           {t('otherAddress')}

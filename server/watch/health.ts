@@ -12,6 +12,9 @@ export function currentHealth(): Promise<Health> {
   return processState.health()
 }
 
+/** Whether mail waits in rows, because the mail server is away. */
+export const isMailAway = async (): Promise<boolean> => (await currentHealth()).degraded.includes('mail')
+
 /** Makes the readiness check fail, so that the load balancer sends its requests elsewhere. */
 export function stopBeingReady(): void {
   processState.isStopping = true

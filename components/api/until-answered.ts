@@ -1,17 +1,16 @@
-import { useSyncExternalStore } from 'react'
 import type { CallOptions } from '@/contract/client'
 import { ApiError } from '@/contract/errors'
+import { announce, useFact } from '../ui/page-fact'
 import { isAway, isUnanswered } from './error-texts'
 
 const REPEAT_MS = 3_000
-const CHANGED = 'call-repeated'
 
 /** The calls whose first answer was lost. */
 let repeated = 0
 
 function count(more: number) {
   repeated += more
-  window.dispatchEvent(new Event(CHANGED))
+  announce()
 }
 
 /**
@@ -40,15 +39,7 @@ export async function untilAnswered<Answer>(send: (options: CallOptions) => Prom
 }
 
 /** Whether a call of this page is repeated, from its first lost answer to its end. */
-export const useIsRepeating = () =>
-  useSyncExternalStore(
-    (listener) => {
-      window.addEventListener(CHANGED, listener)
-      return () => window.removeEventListener(CHANGED, listener)
-    },
-    () => repeated > 0,
-    () => false,
-  )
+export const useIsRepeating = () => useFact(() => repeated > 0, false)
 
 /** Not randomUUID(), which pages without TLS lack. */
 const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-')

@@ -1,14 +1,12 @@
 'use client'
 
-import { useSyncExternalStore } from 'react'
+import { announce, onChange, useFact } from './page-fact'
 
 const LOOK_AGAIN_MS = 3_000
-const CHANGED = 'service-away'
 
 let timer: ReturnType<typeof setInterval> | undefined
 
 const isAway = () => timer !== undefined
-const announce = () => window.dispatchEvent(new Event(CHANGED))
 
 /** Says that the service, which has this URL, is away, and looks until it is back. */
 export function lookUntilBack(url: string) {
@@ -30,12 +28,6 @@ export function noteAnswer() {
   announce()
 }
 
-/** Calls `listener` whenever the service goes away or comes back. Returns how to stop. */
-function onChange(listener: () => void) {
-  window.addEventListener(CHANGED, listener)
-  return () => window.removeEventListener(CHANGED, listener)
-}
-
 /** Calls `then` once the service, which did not answer, is back. Returns how to stop waiting for that. */
 export function onceBack(then: () => void) {
   const stop = onChange(() => {
@@ -47,4 +39,4 @@ export function onceBack(then: () => void) {
 }
 
 /** Whether the last call of this page found the service away, and it is not back yet. */
-export const useIsAway = () => useSyncExternalStore(onChange, isAway, () => false)
+export const useIsAway = () => useFact(isAway, false)

@@ -393,18 +393,21 @@ test('the form explains in plain words why an address is refused', async ({ page
   await expect(address).toHaveAccessibleDescription('This is already your address.')
 })
 
-test('the page shows a refusal by a limit, with the limit and the wait, beside the pressed button', async ({
+test('the page says that one more change is possible, and shows a refusal by a limit, with the limit and the wait, beside the pressed button', async ({
   page,
   signedInUser,
 }) => {
   await page.setViewportSize({ width: 390, height: 664 })
-  for (const name of ['one', 'two', 'three']) {
+  const oneMore = page.getByText('Only one more change is possible for now.')
+  for (const [index, name] of ['one', 'two', 'three'].entries()) {
+    await expect(oneMore).toHaveCount(index === 2 ? 1 : 0)
     await requestChange(page, signedInUser, `${name}-${signedInUser.email}`)
     await page.getByRole('button', { name: 'Cancel change' }).click()
     await page.getByRole('button', { name: 'Yes, cancel the change' }).click()
     await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
   }
   await page.getByRole('button', { name: 'Change address' }).click()
+  await expect(page.getByText('No further change is possible for now.')).toBeVisible()
   await page.getByLabel('New email').fill(`four-${signedInUser.email}`)
   await page.getByLabel('Current password').fill(signedInUser.password)
   await page.getByRole('button', { name: 'Send verification' }).click()

@@ -8,6 +8,7 @@ import { LINK_OPERATIONS } from '@/contract/link-operations'
 import { USER_OPERATIONS } from '@/contract/user-operations'
 import { PAGE_LEAVES } from '../forms/draft'
 import { fetchOnServerClock } from '../ui/server-clock'
+import { noteChangesLeft } from './changes-left'
 import { holdToken } from './held-token'
 
 const signedIn = z.object({
@@ -54,7 +55,7 @@ export const callWith = <Name extends keyof Operations>(
   body?: Body<Operations[Name]>,
   options?: CallOptions,
 ): Promise<Answer<Operations[Name]>> =>
-  createClient({ accessToken, fetch: OPERATIONS[name].method === 'GET' ? readByPage : fetchOnServerClock })(
+  createClient({ accessToken, fetch: OPERATIONS[name].method === 'GET' ? readByPage : sendByPage })(
     OPERATIONS[name],
     params,
     body,
@@ -63,6 +64,12 @@ export const callWith = <Name extends keyof Operations>(
 
 const readByPage: typeof fetch = (input, init) =>
   fetchOnServerClock(input, { ...init, headers: { ...(init?.headers as Record<string, string>), [READ_BY_PAGE]: '1' } })
+
+const sendByPage: typeof fetch = async (input, init) => {
+  const response = await fetchOnServerClock(input, init)
+  noteChangesLeft(response)
+  return response
+}
 
 /** Calls an operation as the person signed in here. */
 export const call = <Name extends keyof Operations>(

@@ -24,7 +24,8 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
   const { userId, currentEmail, ways, isOpen, isReplacing, canClose, suggestion, onClose } = props
   const t = useTranslations('EmailSettings')
   const { fieldOf } = useErrorTexts()
-  const changeText = useHost().hasSessions ? 'changeText' : 'changeTextElsewhere'
+  const { hasSessions, changesLeft } = useHost()
+  const changeText = hasSessions ? 'changeText' : 'changeTextElsewhere'
   const { form, empty, submit, isPending } = useChangeForm(props)
 
   return (
@@ -64,6 +65,7 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
           values={form.getValues}
           password={fieldOf(form, 'current_password')}
         />
+        {changesLeft?.()}
       </FormCard>
     </div>
   )

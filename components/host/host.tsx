@@ -27,6 +27,8 @@ export interface Host {
   progressLink(): ReactNode
   /** The page of the data export, null if there is none. */
   exportPath: string | null
+  /** A sentence in the form of a change, where the limit of changes is near. */
+  changesLeft?(): ReactNode
   /** Whether people sign in to this service with a browser, and so have sessions that it can end. */
   hasSessions: boolean
   /** Whether the account may have a password of this service. */

@@ -4,6 +4,7 @@ import { useRouter } from 'next/navigation'
 import { type ReactNode, useMemo } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { call, callWith, orNoAnswer } from '../api/load-contract'
+import { ChangesLeft } from '../email/changes-left'
 import { useBrand } from '../layout/brand'
 import { CopyButton } from '../ui/copy-button'
 import { type Host, HostProvider } from './host'
@@ -26,6 +27,7 @@ const host: Omit<Host, 'refresh' | 'product' | 'productUrl'> = {
     await new Promise(() => {})
   },
   progressLink: () => <CopyProgressLink />,
+  changesLeft: () => <ChangesLeft />,
   exportPath: '/settings/data',
   hasSessions: true,
   mayHavePassword: true,

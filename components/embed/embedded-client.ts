@@ -13,9 +13,6 @@ const USER_ID = /^(?:~[!-~]+|usr_[\w-]+)$/
 /** The refusals of a token; one of a password or of an old sign-in is the person's. */
 const OF_TOKEN = ['AUTH_001', 'AUTH_002', 'WITHDRAWAL_005']
 
-/** What the status token of a deletion reads. */
-const OF_STATUS = ['getWithdrawalStatus', 'listReceipts']
-
 /** What the console has said, because the parts ask again and again. */
 const logged = new Set<string>()
 
@@ -45,6 +42,6 @@ export const callsOf =
             : `The user "${userId}" has to be ~ and your own id of the person, such as ~customer-6.`,
         )
       else if (error.status > 0 && OF_TOKEN.includes(error.code))
-        logOnce(`The service refused the ${OF_STATUS.includes(name) ? 'status' : 'page'} token. ${error.details}`)
+        logOnce(`The service refused the token of ${name}. ${error.details}`)
       throw error
     })

@@ -832,9 +832,11 @@ test('a withdrawal says on a terminal what fails and what is late, as its page d
   await ctx.db.deletionStep.updateMany({ where: of, data: { attempts: 2, lastError: 'timeout' } })
   expect(await status()).toBe('In progress, failing')
   ctx.clock.advance(8 * day)
-  expect(await status()).toBe('In progress, failing, late')
+  const step = await ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: of } })
+  const planned = timeOf(step.estimatedCompletion, new Date())
+  expect(await status()).toBe(`In progress, failing, late, planned ${planned}`)
   expect(await shown(`withdrawal show ${withdrawalId}`)).toMatch(
-    /^Profile .+ In progress, failing, late +no answer in time \(timeout\) .+ 2$/m,
+    /^Profile .+ In progress, failing, late +no answer in time \(timeout\) .+ 2\n {2}Planned: \d/m,
   )
   const problemInList = async () => {
     const { withdrawals } = (await run('withdrawal list')) as unknown as { withdrawals: Answer[] }

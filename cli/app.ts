@@ -201,7 +201,8 @@ export const appCommands = [
           .toSorted((one, other) => placeOf(one) - placeOf(other))
           .map((app) => ({
             ...app,
-            failing: problems.get(app.app_id) ?? (app.disabled_at ? 'disabled' : null),
+            failing: problems.get(app.app_id)?.failing ?? (app.disabled_at ? 'disabled' : null),
+            late_since: problems.get(app.app_id)?.late_since ?? null,
           })),
       }
     },
@@ -212,8 +213,8 @@ export const appCommands = [
     options: { id },
     async run(ctx, { id }) {
       const { app_id, name, ...settings } = await getApp(ctx, { appId: id })
-      const failing = problemsOf(await watchTroubles(ctx)).get(id) ?? null
-      return { app_id, name, failing, ...settings, audit: await auditOf(ctx, id) }
+      const { failing = null, late_since = null } = problemsOf(await watchTroubles(ctx)).get(id) ?? {}
+      return { app_id, name, failing, late_since, ...settings, audit: await auditOf(ctx, id) }
     },
     says: forOperators,
   }),

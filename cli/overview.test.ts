@@ -63,6 +63,7 @@ test('an overview shows the applications and the withdrawals that fail, and numb
     problem: 'late, disabled',
     last_error: null,
     since: expect.stringMatching(ISO),
+    late_since: expect.stringMatching(ISO),
     is_disabled: false,
     held_up: 0,
     withdrawal_ids: [],
@@ -100,10 +101,11 @@ test('an overview shows the applications and the withdrawals that fail, and numb
       {
         step: 'third_party_integrations',
         problem: 'late, HTTP 503',
+        late_since: expect.stringMatching(ISO),
         last_error: 'HTTP 503',
         waits_for: ['shop', 'mail'],
       },
-      { step: 'data_archives', problem: 'Error', last_error: 'Error', waits_for: [] },
+      { step: 'data_archives', problem: 'Error', late_since: null, last_error: 'Error', waits_for: [] },
     ].map((step) => ({
       withdrawal_id: withdrawalId,
       due_by: expect.any(String),

@@ -32,6 +32,7 @@ function toApp(app: TroubledApp) {
     app_id: app.app_id,
     name: app.name,
     problem: troubleOfApp(app),
+    late_since: app.late_since,
     last_error: lastAnswerOf(app),
     since: sinceOf(app),
     is_disabled: isDisabled(app),
@@ -49,12 +50,13 @@ const waitsFor = ({ tasks }: TroubledWithdrawal, step: string) =>
 
 /** A withdrawal in which several steps fail has a row for each, also where they wait for an application that fails. */
 const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
-  withdrawal.deletion_steps.map(({ step, attempts, last_error, is_overdue }) => ({
+  withdrawal.deletion_steps.map(({ step, attempts, last_error, late_since }) => ({
     withdrawal_id: withdrawal.withdrawal_id,
     due_by: withdrawal.due_by,
     is_past_due: withdrawal.is_past_due,
     step,
-    problem: problemSaid({ past_due: withdrawal.is_past_due, late: is_overdue }, [last_error]),
+    problem: problemSaid({ past_due: withdrawal.is_past_due, late: late_since }, [last_error]),
+    late_since,
     waits_for: waitsFor(withdrawal, step),
     attempts,
     last_error,

@@ -74,6 +74,12 @@ function problemOf(withdrawal: ListedWithdrawal): string | null {
   return problemSaid(troublesOfListed(withdrawal), results)
 }
 
+const toListed = (one: ListedWithdrawal) => ({
+  ...one,
+  problem: problemOf(one),
+  late_since: troublesOfListed(one).late ?? null,
+})
+
 function statusOf(shown: ShownStep, tasks: ShownTask[]) {
   const own = tasks.filter(({ phase }) => phase === shown.step)
   const troubles = troublesSaid(troublesOfStep(shown, tasks))
@@ -90,12 +96,14 @@ function forOperators(shown: ShownWithdrawal) {
   const { status, completed_at, purged_at, due_by, scheduled_completion, purge_due_at, tasks } = withdrawal
   const now = new Date()
   const planned = timeOf(new Date(scheduled_completion), now)
+  const troubles = troublesOfWithdrawal(shown)
   return {
     ...withdrawal,
     status: inWords(
       WORDS[status],
       notConfirmed({ open_tasks, waived_tasks }),
-      ...troublesSaid(troublesOfWithdrawal(shown)),
+      ...troublesSaid(troubles),
+      troubles.late && `planned ${timeOf(new Date(troubles.late), now)}`,
     ),
     deletion_steps: withdrawal.deletion_steps.map((step) => ({ ...step, status: statusOf(step, tasks) })),
     tasks: tasks.map((task) => ({ ...task, person_reads: task.waived && readBy(task.waived) })),
@@ -195,7 +203,7 @@ export const withdrawalCommands = [
     example: '--state completed',
     async run(ctx, { state, after }) {
       const { withdrawals, next } = await listWithdrawals(ctx, { state, after })
-      return { state, withdrawals: withdrawals.map((one) => ({ ...one, problem: problemOf(one) })), next }
+      return { state, withdrawals: withdrawals.map(toListed), next }
     },
     says: ({ state, ...listed }: { state: WithdrawalState; withdrawals: ListedWithdrawal[] }) =>
       listed.withdrawals.length > 0 ? listed : `No deletion is ${(WORDS[state] ?? state).toLowerCase()}.`,

@@ -7,7 +7,7 @@ import { amount, blocker, isoDateTime, maxLength } from './fields'
 import { isFailing, isOpen, RETRIED, retried, type ShownTask, shownTask } from './tasks'
 import { RECEIPT_KINDS } from './vocabulary'
 import { countedStep } from './withdrawal'
-import type { Troubles } from './words'
+import { firstOf, type Troubles } from './words'
 
 const time = isoDateTime.nullable()
 
@@ -23,6 +23,8 @@ export const shownStep = countedStep.extend({
   /** The next run. */
   due_at: time,
   is_overdue: z.boolean(),
+  /** The time for which it was planned, or for which its next run was; null where it is not overdue. */
+  late_since: time,
   /** When it had deleted what it erases itself; tasks of applications may keep it open longer. */
   erased_at: time,
   attempts: z.int(),
@@ -148,25 +150,25 @@ export const countTasks = (tasks: readonly ShownTask[]) => ({
 
 /** A step fails where its own part does, or one of its tasks. Once its own part is done its error is that of its tasks. */
 export function troublesOfStep(shown: ShownStep, tasks: readonly ShownTask[]): Troubles {
-  const { step, completed_at, erased_at, last_error, is_overdue } = shown
+  const { step, completed_at, erased_at, last_error, late_since } = shown
   const own = tasks.filter(({ phase }) => phase === step)
   const isOfTasks = own.some((task) => task.last_error !== null || (erased_at !== null && isOpen(task)))
   return {
     failing: own.some(holdsUp) || (completed_at === null && last_error !== null && !isOfTasks),
-    late: is_overdue,
+    late: late_since,
   }
 }
 
 /** Of an open step in a list, which has none of its tasks. */
-export const troublesOfListedStep = ({ last_error, is_overdue }: ShownStep): Troubles => ({
+export const troublesOfListedStep = ({ last_error, late_since }: ShownStep): Troubles => ({
   failing: last_error,
-  late: is_overdue,
+  late: late_since,
 })
 
 const troublesWith = (is_past_due: boolean, ofSteps: readonly Troubles[]): Troubles => ({
   past_due: is_past_due,
   failing: ofSteps.some(({ failing }) => failing),
-  late: ofSteps.some(({ late }) => late),
+  late: firstOf(ofSteps.map(({ late }) => late)),
 })
 
 /** Those of its open steps; a list has no others. */
@@ -295,8 +297,8 @@ export interface TroubledApp {
   first_due_by: string | null
   /** Whether one of these is past it. */
   is_past_due: boolean
-  /** Whether a step is late because of it. */
-  is_late: boolean
+  /** The first time for which a step that is late because of it was planned. */
+  late_since: string | null
   unreliable: UnreliableApp | null
 }
 
@@ -412,6 +414,6 @@ export const lastAnswerOf = ({ deliveries, tasks, unreliable }: TroubledApp): st
 export const troublesOf = (app: TroubledApp): Troubles => ({
   past_due: app.is_past_due,
   failing: lastAnswerOf(app) !== null || app.tasks.some(holdsUp),
-  late: app.is_late,
+  late: app.late_since,
   disabled: isDisabled(app),
 })

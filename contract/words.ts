@@ -33,6 +33,7 @@ const LABELS: Record<string, string> = {
   kind: 'Mail',
   last_asked_at: 'Last asked for its tasks',
   last_error: 'Last result',
+  late_since: 'Planned',
   locale: 'Language',
   name: 'App',
   old_mailbox_lost_at: 'An old mailbox was reported lost',
@@ -149,7 +150,8 @@ export const TROUBLES = {
   app_disabled: 'App is disabled',
 } as const
 export type Trouble = keyof typeof TROUBLES
-export type Troubles = { [Name in Trouble]?: unknown }
+/** What is late has the time for which it was planned. */
+export type Troubles = { [Name in Trouble]?: unknown } & { late?: string | null }
 
 /** What is past due is late too, and says so alone. */
 export const troublesIn = ({ late, ...of }: Troubles) =>
@@ -157,6 +159,10 @@ export const troublesIn = ({ late, ...of }: Troubles) =>
 
 /** As within a sentence. */
 export const troublesSaid = (of: Troubles) => troublesIn(of).map((name) => TROUBLES[name].toLowerCase())
+
+/** The earliest of the times for which something late was planned. */
+export const firstOf = (times: readonly (string | null | undefined)[]): string | null =>
+  times.flatMap((time) => time ?? []).toSorted()[0] ?? null
 
 /** The same with the last results in place of “failing”, such as “late, HTTP 503”; null where nothing is wrong. */
 export const problemSaid = (of: Troubles, results: readonly (string | null)[]): string | null =>

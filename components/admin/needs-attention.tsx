@@ -7,7 +7,7 @@ import { Alert } from '../ui/alert'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
 import { StepWaitsFor } from './attempts'
-import { DueBy, type Fields } from './drawn'
+import { DueBy, type Fields, Planned } from './drawn'
 import { Facts } from './facts'
 import { Part, Unread } from './part'
 import { Retry } from './retry'
@@ -127,7 +127,11 @@ const WITHDRAWAL: Fields<typeof contract.troubledWithdrawal> = {
       <p key={step.step}>
         <StepName step={step.step} />{' '}
         <span className="text-ink-muted">
-          {step.is_overdue && (step.attempts > 0 ? 'Late. ' : 'Nobody has run it in time. ')}
+          {step.late_since && (
+            <>
+              {step.attempts > 0 ? 'Late' : 'Nobody has run it in time'}, <Planned for={step.late_since} />.{' '}
+            </>
+          )}
           <StepWaitsFor step={step} />
         </span>
       </p>

@@ -43,12 +43,6 @@ function StepState({ step, tasks }: { step: ShownStep; tasks: readonly ShownTask
       </p>
       <p className="mt-1 text-ink-muted">
         <Waiting step={withoutWaived(step, own)} tasks={own} />
-        {step.is_overdue && (
-          <>
-            {' '}
-            It was planned for <LocalTime dateTime={step.estimated_completion} format="short" mayBreak />.
-          </>
-        )}
       </p>
     </>
   )

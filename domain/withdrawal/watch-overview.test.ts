@@ -56,7 +56,7 @@ test('a delivery that failed three times needs attention at once, and so does a 
   expect(await failing()).toEqual([])
   await ctx.db.eventDelivery.updateMany({ where: { appId }, data: { attempts: 3 } })
   expect(await failing()).toMatchObject([{ waiting: 1, dead: 0, last_error: 'HTTP 503' }])
-  expect(problemsOf(await watchTroubles(ctx))).toEqual(new Map([[appId, 'HTTP 503']]))
+  expect(problemsOf(await watchTroubles(ctx))).toEqual(new Map([[appId, { failing: 'HTTP 503', late_since: null }]]))
   expect(await execute(ctx, ['app', 'list'], null)).toMatchObject({ apps: [{ app_id: appId, failing: 'HTTP 503' }] })
   await passDays(ctx, 8)
   expect(await failing()).toMatchObject([{ waiting: 0, dead: 1 }])
@@ -75,7 +75,7 @@ test('an application that leaves its deletion tasks is named with what is wrong,
   const { withdrawalId } = await givenWithdrawal(ctx)
   for (let hours = 0; hours < 25; hours++) await pass(ctx, 60 * minute)
   const failing = 'late, has not asked for its deletion tasks'
-  expect(problemsOf(await watchTroubles(ctx))).toEqual(new Map([[poller, failing]]))
+  expect(problemsOf(await watchTroubles(ctx))).toEqual(new Map([[poller, { failing, late_since: expect.any(String) }]]))
   const named = { app_id: poller, failing }
   expect(await execute(ctx, ['app', 'show', poller], null)).toMatchObject(named)
   const { apps } = (await execute(ctx, ['app', 'list'], null)) as { apps: object[] }
@@ -83,17 +83,19 @@ test('an application that leaves its deletion tasks is named with what is wrong,
 
   // One that said that it failed is given the task again later, and has left nothing until then.
   const seen = async () => groupTroubles(await watchTroubles(ctx)).apps
+  const step = await ctx.db.deletionStep.findFirstOrThrow({ where: { withdrawalId, step: 'third_party_integrations' } })
+  const planned = step.estimatedCompletion.toISOString()
   expect(await seen()).toMatchObject([{ app_id: poller, leaves_tasks: true }])
-  expect((await seen()).map(troublesOf)).toMatchObject([{ failing: false, late: true }])
-  expect(troublesOfWithdrawal(await showWithdrawal(ctx, withdrawalId))).toMatchObject({ failing: false, late: true })
+  expect((await seen()).map(troublesOf)).toMatchObject([{ failing: false, late: planned }])
+  expect(troublesOfWithdrawal(await showWithdrawal(ctx, withdrawalId))).toMatchObject({ failing: false, late: planned })
   const later = new Date(ctx.clock.now().getTime() + minute)
   await ctx.db.deletionTask.updateMany({
     where: { appId: poller },
     data: { attempts: 1, firstTriedAt: ctx.clock.now(), lastError: 'failed', dueAt: later },
   })
   expect(await seen()).toMatchObject([{ app_id: poller, leaves_tasks: false }])
-  expect((await seen()).map(troublesOf)).toMatchObject([{ failing: true, late: true }])
-  expect(troublesOfWithdrawal(await showWithdrawal(ctx, withdrawalId))).toMatchObject({ failing: true, late: true })
+  expect((await seen()).map(troublesOf)).toMatchObject([{ failing: true, late: planned }])
+  expect(troublesOfWithdrawal(await showWithdrawal(ctx, withdrawalId))).toMatchObject({ failing: true, late: planned })
 })
 
 test('a deletion that waits for a disabled application needs attention under that application', async () => {
@@ -137,7 +139,7 @@ test.each([
     await pass(ctx, 0)
     const waiting = {
       app_id: slow,
-      is_late: true,
+      late_since: expect.any(String),
       deliveries: null,
       tasks: [{ withdrawal_id: withdrawalId, phase, ...task }],
     }

@@ -7,7 +7,7 @@ import {
   troublesOf,
 } from '@/contract/operator'
 import { isLeft, type ShownTask } from '@/contract/tasks'
-import { problemSaid } from '@/contract/words'
+import { firstOf, problemSaid } from '@/contract/words'
 import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
 import { failingApps, unreliableApps } from '../applications/operate-deliveries'
@@ -71,7 +71,7 @@ export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Tro
   const apps = new Map<string, TroubledApp>()
   const appOf = ({ app_id, name }: Pick<ShownTask, 'app_id' | 'name'>) => {
     const none = { problem: null, deliveries: null, tasks: [], leaves_tasks: false, unreliable: null }
-    const app = apps.get(app_id) ?? { app_id, name, ...none, first_due_by: null, is_past_due: false, is_late: false }
+    const app = apps.get(app_id) ?? { app_id, name, ...none, first_due_by: null, is_past_due: false, late_since: null }
     apps.set(app_id, app)
     return app
   }
@@ -87,7 +87,8 @@ export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Tro
       // The withdrawals stand by their due dates.
       app.first_due_by ??= due_by
       app.is_past_due ||= is_past_due
-      app.is_late ||= deletion_steps.some(({ step, is_overdue }) => is_overdue && step === task.phase)
+      const own = deletion_steps.filter(({ step }) => step === task.phase)
+      app.late_since = firstOf([app.late_since, ...own.map(({ late_since }) => late_since)])
     }
   }
   for (const task of others) if (isHeld(task) || apps.has(task.app_id)) appOf(task).tasks.push(task)
@@ -117,8 +118,10 @@ const rankOf = (app: TroubledApp) => (app.is_past_due ? 0 : app.problem !== null
 export const troubleOfApp = (app: TroubledApp): string | null => problemSaid(troublesOf(app), [app.problem])
 
 /** What is wrong with each application, by its id. */
-export const problemsOf = (troubles: Troubles): Map<string, string | null> =>
-  new Map(groupTroubles(troubles).apps.map((app) => [app.app_id, troubleOfApp(app)]))
+export const problemsOf = (troubles: Troubles) =>
+  new Map(
+    groupTroubles(troubles).apps.map((app) => [app.app_id, { failing: troubleOfApp(app), late_since: app.late_since }]),
+  )
 
 /** Its last answer to an event or a deletion task, or else that it does not do its tasks. */
 function problemOf(app: TroubledApp): string | null {

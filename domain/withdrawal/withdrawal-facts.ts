@@ -106,15 +106,17 @@ const readSteps = statement(
 
 /** The steps of each of these withdrawals, in the order in which they should be completed. */
 export async function stepsOf(ctx: SystemContext, withdrawalIds: string[]): Promise<(id: string) => ShownStep[]> {
+  const moments = momentsOf(ctx)
   const rows = Map.groupBy(
-    await ctx.sql(readSteps, { ...momentsOf(ctx), withdrawalIds }),
+    await ctx.sql(readSteps, { ...moments, withdrawalIds }),
     ({ withdrawal_id }) => withdrawal_id,
   )
-  return (id) => (rows.get(id) ?? []).map(toStep)
+  return (id) => (rows.get(id) ?? []).map((row) => toStep(row, moments.now))
 }
 
-function toStep(row: RowOf<typeof readSteps>): ShownStep {
+function toStep(row: RowOf<typeof readSteps>, now: Date): ShownStep {
   const { withdrawal_id: _, is_counted: isCounted, purge_due_at: until, counts, ...step } = row
   const counted = step.completed_at && isCounted && describeCounts(counts ?? [], until.toISOString())
-  return { ...withIsoTimes(step), ...counted }
+  const { is_overdue: isOverdue, estimated_completion: planned, due_at: dueAt } = step
+  return { ...withIsoTimes(step), late_since: isOverdue ? isoOf(planned <= now ? planned : dueAt) : null, ...counted }
 }

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { day } from '@/domain/limits/durations'
+import { day, minute } from '@/domain/limits/durations'
 import { confirmPasswordReset } from '@/domain/passwords/confirm-password-reset'
 import { ENGLISH } from '@/server/texts/catalogue'
 import { authenticate, givenPendingChange, resetTokenTo } from '@/testing/account'
@@ -11,6 +11,7 @@ import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
 import { showAnswer, timeOf } from './show.ts'
+import { untilTried } from './until-tried.ts'
 
 type Answer = Record<string, string>
 
@@ -34,7 +35,7 @@ const refusal = (line: string, input?: string): Promise<string> =>
 /** What a terminal shows of an answer. */
 async function shown(line: string): Promise<string> {
   const call = parseCall(COMMANDS, splitWords(line), { inBatch: false })
-  const answer = (await call.run(ctx, null)) as object
+  const answer = (await call.run(ctx, async () => '')) as object
   const said = call.says ? await call.says(answer) : answer
   return typeof said === 'string' ? said : showAnswer(said, { now: ctx.clock.now(), width: 120, wide: false })
 }
@@ -783,8 +784,12 @@ test('an application that is disabled or enabled says what waits or follows', as
   await run(`withdrawal retry ${withdrawalId}`)
   expect(notes).toEqual([[`${appName} is disabled: enable it first.\n`]])
   expect(await shown(`app enable ${appId}`)).toBe(`${appName} is enabled; 1 deletion task follows.`)
-  await run(`withdrawal retry ${withdrawalId}`)
-  expect(notes.slice(1)).toEqual([[expect.stringContaining('What failed is tried within a minute')]])
+  ctx.apps.answer = async () => ({ status: 503 })
+  await pass(ctx, 60 * minute)
+  const retried = shown(`withdrawal retry ${withdrawalId}`)
+  await expect.poll(() => notes.slice(1)).toEqual([[expect.stringContaining('It is tried within a minute')]])
+  await runDueWork(ctx)
+  expect(await retried).toBe(`Failed again: ${appName} (HTTP 503).`)
 })
 
 test('an application that is changed or removed is told in the words of its page', async () => {
@@ -910,12 +915,35 @@ test('the receipts of a withdrawal come with what the newest one says', async ()
 test('a task that was tried is asked again, and one that was not keeps its time', async () => {
   const { id } = await givenTask()
   const notes = noted()
-  expect(await run(`task retry ${id}`)).toEqual({ task_id: id, retried: false })
-  expect(notes).toEqual([['Nothing was tried yet, or the application is disabled; the task keeps its time.\n']])
+  expect(await run(`task retry ${id}`)).toMatchObject({ task_id: id, retried: false, task: { state: 'pending' } })
+  expect(await shown(`task retry ${id}`)).toBe('Nothing was tried yet; the task keeps its time.')
   await ctx.db.deletionTask.update({ where: { id }, data: { attempts: 1 } })
-  expect(await run(`task retry ${id}`)).toEqual({ task_id: id, retried: true })
+  expect(await execute(ctx, ['task', 'retry', id], null)).toMatchObject({ task_id: id, retried: true })
   const { dueAt } = await ctx.db.deletionTask.findUniqueOrThrow({ where: { id } })
   expect(dueAt).toEqual(ctx.clock.now())
+  expect(notes).toEqual([])
+
+  ctx.apps.answer = async () => ({ status: 503 })
+  await pass(ctx, 60 * minute)
+  const retried = shown(`task retry ${id}`)
+  await expect.poll(() => notes).toEqual([[expect.stringContaining('It is tried within a minute')]])
+  await runDueWork(ctx)
+  expect(await retried).toBe('Shop failed again: HTTP 503.')
+  ctx.apps.answer = async () => ({ status: 200 })
+  const again = run(`task retry ${id}`)
+  await expect.poll(() => notes).toHaveLength(2)
+  await runDueWork(ctx)
+  expect(await again).toMatchObject({ retried: true, is_tried: true, task: { state: 'completed' } })
+})
+
+test('a retry that nothing tries is waited for no longer than its time', async () => {
+  expect(
+    await untilTried(
+      async () => 'due',
+      () => true,
+      1,
+    ),
+  ).toEqual({ last: 'due', isTried: false })
 })
 
 test('a second rotation within a day says that the oldest secret has ended', async () => {

@@ -270,6 +270,8 @@ function rowsOf(shown: Column[]): string[][] {
 const GAP = '  '
 
 const STEPS: Record<string, { title: string }> = ENGLISH.Deletion.steps
+/** As the person reads it. */
+export const stepName = (step: string) => STEPS[step]?.title ?? step
 
 /** A value as the pages write it; a deletion step is called as the person reads it. */
 function cellOf(column: string, value: unknown, look: Look, row: Row = {}): string {
@@ -287,7 +289,7 @@ function cellOf(column: string, value: unknown, look: Look, row: Row = {}): stri
   if (!['step', 'phase', 'retried_steps'].includes(column) || value === null) return textOf(value, look)
   return [value]
     .flat()
-    .map((step) => STEPS[String(step)]?.title ?? String(step))
+    .map((step) => stepName(String(step)))
     .join(', ')
 }
 

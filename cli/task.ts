@@ -1,12 +1,21 @@
 import type { Data } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { isOpen, type ShownTask, troubleOf, type waiveTask as waiveContract } from '@/contract/tasks'
+import {
+  isOpen,
+  type retryTask as retryContract,
+  type ShownTask,
+  troubleOf,
+  type waiveTask as waiveContract,
+} from '@/contract/tasks'
+import { resultOf, WORDS } from '@/contract/words'
 import { lookUp } from '@/domain/accounts/look-up'
 import { listTasks } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { retryTask, unknownTask, waiveTask } from '@/domain/applications/operate-tasks'
+import type { SystemContext } from '@/domain/context'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { final, reading, revocable } from './command.ts'
+import { isDueAt, NOT_TRIED, untilTried, WAITS } from './until-tried.ts'
 import { namedApp, sentenceOfReason, waiveReason, withdrawal } from './values.ts'
 
 const id = {
@@ -20,6 +29,28 @@ const id = {
 const worstFirst = (tasks: readonly ShownTask[], now: Date) =>
   tasks.toSorted((one, other) => Number(needsHelp(other, now)) - Number(needsHelp(one, now)))
 const needsHelp = (task: ShownTask, now: Date) => task.state === 'present' || troubleOf(task, now) !== null
+
+async function taskOf(ctx: SystemContext, taskId: string): Promise<ShownTask> {
+  const found = await lookUp(ctx, taskId)
+  const { tasks } = await listTasks(ctx, { withdrawalId: found?.id ?? '' })
+  const task = tasks.find(({ task_id }) => task_id === taskId)
+  if (!task) throw unknownTask()
+  return task
+}
+
+/** `is_tried` is there where the command has waited for the answer. */
+type Retried = Data<typeof retryContract> & { is_tried?: boolean; task: ShownTask }
+
+function outcomeOf(task: ShownTask, { retried, isTried }: { retried?: boolean; isTried?: boolean }): string {
+  const { name, state, last_error } = task
+  if (task.is_app_disabled) return `${name} is disabled: enable it first.`
+  if (!retried) return 'Nothing was tried yet; the task keeps its time.'
+  if (task.polls) return `${name} fetches its tasks itself, and can fetch this one now.`
+  if (isTried === undefined) return 'It is tried within a minute; task list shows what came of it.'
+  if (!isTried) return NOT_TRIED
+  if (last_error !== null && isOpen(task)) return `${name} failed again: ${resultOf(last_error)}.`
+  return `${name}: ${(WORDS[state] ?? state).toLowerCase()}.`
+}
 
 type Waived = Data<typeof waiveContract> & { already?: true }
 
@@ -45,15 +76,17 @@ export const taskCommands = [
     name: 'task retry',
     summary: 'Makes a task that was tried due at once. An application that is disabled is asked once it is enabled.',
     options: { id },
-    async run(ctx, { id: taskId }) {
+    async run(ctx, { id: taskId }, readInput): Promise<Retried> {
       const answer = await retryTask(ctx, { taskId })
-      process.stderr.write(
-        answer.retried
-          ? 'It is asked within a minute; task list shows what it answers.\n'
-          : 'Nothing was tried yet, or the application is disabled; the task keeps its time.\n',
-      )
-      return answer
+      const before = await taskOf(ctx, taskId)
+      // A batch goes on with its next line.
+      if (!readInput || !answer.retried || before.is_app_disabled || before.polls) return { ...answer, task: before }
+      process.stderr.write(WAITS)
+      const isDue = isDueAt(ctx.clock.now())
+      const { last, isTried } = await untilTried(() => taskOf(ctx, taskId), isDue)
+      return { ...answer, is_tried: isTried, task: last }
     },
+    says: ({ retried, is_tried, task }: Retried) => outcomeOf(task, { retried, isTried: is_tried }),
   }),
   final({
     name: 'task waive',
@@ -63,10 +96,7 @@ export const taskCommands = [
       reason: { ...waiveReason, required: true },
     },
     async asks(ctx, { id: taskId, reason }) {
-      const found = await lookUp(ctx, taskId)
-      const { tasks } = await listTasks(ctx, { withdrawalId: found?.id ?? '' })
-      const task = tasks.find(({ task_id }) => task_id === taskId)
-      if (!task) throw unknownTask()
+      const task = await taskOf(ctx, taskId)
       if (!isOpen(task)) throw new AppError('TASK_002')
       const sentence = sentenceOfReason(task.waive_reasons, reason)
       return `Stop waiting for ${task.name} in the deletion ${task.withdrawal_id}? The person reads: “${sentence}”`

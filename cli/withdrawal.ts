@@ -7,6 +7,7 @@ import {
   isUntried,
   type ListedWithdrawal,
   retriedParts,
+  type retryWithdrawal as retryContract,
   type ShownStep,
   type ShownWithdrawal,
   troublesOfListed,
@@ -19,7 +20,16 @@ import type { ReceiptClaims } from '@/contract/receipt'
 import { isOpen, type ShownTask } from '@/contract/tasks'
 import { REASONS } from '@/contract/vocabulary'
 import { type withdrawAccount, withdrawBody } from '@/contract/withdrawal'
-import { capitalized, count, notConfirmed, problemSaid, troublesSaid, WORDS } from '@/contract/words'
+import {
+  capitalized,
+  count,
+  nameOfEvent,
+  notConfirmed,
+  problemSaid,
+  resultOf,
+  troublesSaid,
+  WORDS,
+} from '@/contract/words'
 import { isTooShort, lookUp, wholeIdOf, whyNothing } from '@/domain/accounts/look-up'
 import type { SystemContext } from '@/domain/context'
 import { findBlockers, holdsPersonAlone, refusalOf } from '@/domain/withdrawal/blockers'
@@ -34,7 +44,8 @@ import { daysInWords } from '@/server/texts/duration-words'
 import { loadCatalogue } from '@/server/texts/load-catalogue'
 import { final, reading, revocable, UsageError } from './command.ts'
 import { type EndedBlocker, quoted } from './refusal.ts'
-import { timeOf } from './show.ts'
+import { stepName, timeOf } from './show.ts'
+import { isDueAt, NOT_TRIED, untilTried, WAITS } from './until-tried.ts'
 import { checkActiveUser, idOf, namedAccount, personOf, sentenceOfReason, withdrawal } from './values.ts'
 
 const id = { ...withdrawal, positional: true, required: true } as const
@@ -126,6 +137,37 @@ const startForOperators = (started: Started) => ({
   data_retention_period: daysInWords('en', started.data_retention_period),
   deletion_steps: started.deletion_steps.toSorted((one, other) => endOf(one).localeCompare(endOf(other))),
 })
+
+interface Failing {
+  /** The app, or the deletion step. */
+  name: string
+  last_error: string
+}
+
+/** Where the command has waited for the answers it has what came of them. */
+type Retried = Data<typeof retryContract> & {
+  is_tried?: boolean
+  status?: WithdrawalState
+  still_failing?: Failing[]
+}
+
+/** What has failed of what a retry tries. */
+function failingIn(withdrawal: ShownWithdrawal): Failing[] {
+  const { steps, tasks, deliveries } = retriedParts(withdrawal)
+  return [
+    ...steps.map(({ step, last_error }) => ({ name: stepName(step), last_error })),
+    ...tasks,
+    ...deliveries.map(({ app_name, type, last_error }) => ({ name: `${app_name} (${nameOfEvent(type)})`, last_error })),
+  ].flatMap(({ name, last_error }) => (last_error === null ? [] : { name, last_error }))
+}
+
+function retriedForOperators({ is_tried, status = 'processing', still_failing = [], ...answer }: Retried) {
+  if (is_tried === undefined) return answer
+  if (!is_tried) return NOT_TRIED
+  const failing = still_failing.map(({ name, last_error }) => `${name} (${resultOf(last_error)})`)
+  if (failing.length > 0) return `Failed again: ${failing.join('; ')}.`
+  return `Nothing of it fails any more. The deletion is ${WORDS[status]?.toLowerCase()}.`
+}
 
 interface Receipts {
   withdrawal_id: string
@@ -233,20 +275,26 @@ export const withdrawalCommands = [
     name: 'withdrawal retry',
     summary: 'Tries at once what has failed.',
     options: { id },
-    async run(ctx, { id }) {
+    async run(ctx, { id }, readInput): Promise<Retried> {
       const before = await showWithdrawal(ctx, id)
       const answer = await retryWithdrawal(ctx, { withdrawalId: id })
       const disabled = before.tasks.filter((task) => isOpen(task) && task.is_app_disabled)
       for (const { name } of disabled) process.stderr.write(`${name} is disabled: enable it first.\n`)
-      const isTried = Object.values(retriedParts(before)).some((parts) => parts.some(({ last_error }) => last_error))
-      if (answer.retried && (isTried || disabled.length === 0))
-        process.stderr.write('What failed is tried within a minute; withdrawal show has the answers.\n')
-      else if (disabled.length === 0) {
+      if (!answer.retried && disabled.length === 0) {
         const next = answer.retried_steps.length > 0 ? '; what waits looks again now' : await nextStep(ctx, id)
         process.stderr.write(`Nothing has failed${next}.\n`)
       }
-      return answer
+      // A batch goes on with its next line.
+      if (!readInput || !answer.retried || (failingIn(before).length === 0 && disabled.length > 0)) return answer
+      process.stderr.write(WAITS)
+      const isDue = isDueAt(ctx.clock.now())
+      const { last, isTried } = await untilTried(
+        () => showWithdrawal(ctx, id),
+        (withdrawal) => Object.values(retriedParts(withdrawal)).some((parts) => parts.some(isDue)),
+      )
+      return { ...answer, is_tried: isTried, status: last.status, still_failing: failingIn(last) }
     },
+    says: retriedForOperators,
   }),
   reading({
     name: 'receipt show',

@@ -4,7 +4,7 @@ import { WORDS } from '@/contract/words'
 import { version } from '../package.json'
 import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { sentenceOf, splitWords } from './execute.ts'
+import { jsonOfRefusal, sentenceOf, splitWords } from './execute.ts'
 import { exampleOf, helpFor, whereHelpIs } from './help.ts'
 import { memberOf, showAnswer, wrapRefusal } from './show.ts'
 
@@ -120,6 +120,7 @@ test('a database that cannot be reached is told with the setting that names it',
   const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { syscall: 'connect' })
   const sentence = 'DATABASE_URL: no connection: connect ECONNREFUSED 127.0.0.1:5432.'
   expect(sentenceOf(refused)).toBe(sentence)
+  expect(JSON.parse(jsonOfRefusal(refused))).toEqual({ code: 'SERVER_002', message: sentence })
   expect(sentenceOf(new AggregateError([refused, refused]))).toBe(sentence)
   expect(sentenceOf(new Error('timeout exceeded when trying to connect'))).toMatch(
     /^DATABASE_URL: no connection in time: .+ What was not done by then is not done/,

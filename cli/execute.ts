@@ -1,6 +1,7 @@
 import { AppError, ERRORS, type ErrorCode } from '@/contract/errors'
 import type { SystemContext } from '@/domain/context'
 import { NO_ACCOUNT } from '@/domain/lock-account'
+import { countHeld } from '@/domain/withdrawal/blockers'
 import { type Answer, parseCall, type ReadInput, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { linesOfBlocker } from './refusal.ts'
@@ -47,11 +48,18 @@ const OWN_WORDS: Partial<Record<ErrorCode, string>> = {
   WITHDRAWAL_004: 'There is no withdrawal with this id.',
 }
 
-/** A refusal as a line of a batch: by its code a program tells one from another. */
-export const refusalOf = (error: unknown) => ({
-  error: sentenceOf(error),
-  ...(error instanceof AppError && { code: error.code }),
-})
+/** By its code a program tells a refusal from another: wrong words are a wrong request, and what is away is the database. */
+function codeOf(error: unknown): ErrorCode {
+  if (error instanceof AppError) return error.code
+  if (error instanceof UsageError) return 'REQUEST_001'
+  return error instanceof Error && isDatabaseAway(error) ? 'SERVER_002' : 'SERVER_001'
+}
+
+/** A refusal as a line of a batch. */
+export const refusalOf = (error: unknown) => ({ error: sentenceOf(error), code: codeOf(error) })
+
+/** A refusal where JSON was asked for. */
+export const jsonOfRefusal = (error: unknown) => JSON.stringify({ code: codeOf(error), message: sentenceOf(error) })
 
 /** Which command shows the ids of what a sentence does not find by one. */
 const SHOWN_BY: Record<string, string> = {
@@ -75,9 +83,6 @@ function withWhereIdsAre(sentence: string): string {
   return shown ? sentence.replace(missing ? '.' : /\.$/, `: ${shown}.`) : sentence
 }
 
-/** What people and services read; the lines below it say it by commands. */
-const SETTLE_FIRST = / Settle or cancel (it|them) first\./
-
 /** The words of the pool, whose connections are all taken or do not open. */
 const isPoolBusy = ({ message }: Error) => message.includes('timeout exceeded when trying to connect')
 const NO_CONNECTION_IN_TIME =
@@ -87,16 +92,19 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof UsageError) return withWhereIdsAre(error.message)
   if (error instanceof AppError) {
     const { code, details, blockers = [] } = error
+    // The lines below say by commands how each ends.
+    if (blockers.length > 0)
+      return [`Held back: ${countHeld(blockers)}.`, ...blockers.flatMap(linesOfBlocker)].join('\n')
     const ownWords = details === ERRORS[code].details && OWN_WORDS[code]
-    const sentence = withWhereIdsAre(ownWords || details.replace(/^new_password /, 'The password '))
-    return [
-      blockers.length > 0 ? `Held back: ${sentence.replace(SETTLE_FIRST, '')}` : sentence,
-      ...blockers.flatMap(linesOfBlocker),
-    ].join('\n')
+    return withWhereIdsAre(ownWords || details.replace(/^new_password /, 'The password '))
   }
   if (!(error instanceof Error)) return String(error)
-  // The errors of several addresses have no message of their own.
-  const [first = error] = error instanceof AggregateError ? error.errors : []
+  const first = firstOf(error)
   if (isPoolBusy(first)) return NO_CONNECTION_IN_TIME
-  return first.syscall === 'connect' ? `DATABASE_URL: no connection: ${first.message}.` : error.message
+  return isUnconnected(first) ? `DATABASE_URL: no connection: ${first.message}.` : error.message
 }
+
+/** The errors of several addresses have no message of their own. */
+const firstOf = (error: Error): Error => (error instanceof AggregateError ? (error.errors[0] ?? error) : error)
+const isUnconnected = (error: Error) => 'syscall' in error && error.syscall === 'connect'
+const isDatabaseAway = (error: Error) => isPoolBusy(firstOf(error)) || isUnconnected(firstOf(error))

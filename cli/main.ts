@@ -9,7 +9,7 @@ import { getEnv, ownDataDir } from '@/server/settings/env'
 import { createLog } from '@/server/watch/log'
 import { type Answer, type Ask, type Call, type Command, findCommand, parseCall, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { execute, refusalOf, sentenceOf, splitWords } from './execute.ts'
+import { execute, jsonOfRefusal, refusalOf, sentenceOf, splitWords } from './execute.ts'
 import { helpFor, whereHelpIs } from './help.ts'
 import { linesOf, memberOf, showAnswer, wrapRefusal } from './show.ts'
 
@@ -129,7 +129,12 @@ async function main(args: string[]): Promise<boolean> {
 const closers: (() => Promise<unknown>)[] = []
 let isEnding = false
 
-const printError = (error: unknown) => void process.stderr.write(`${wrapRefusal(sentenceOf(error), process.stderr)}\n`)
+const args = process.argv.slice(2)
+
+const printError = (error: unknown, more = '') =>
+  void process.stderr.write(
+    `${args.includes('--json') ? jsonOfRefusal(error) : wrapRefusal(sentenceOf(error) + more, process.stderr)}\n`,
+  )
 
 async function end(code: number) {
   if (isEnding) return
@@ -144,13 +149,12 @@ async function end(code: number) {
 process.once('SIGINT', () => end(130))
 process.once('SIGTERM', () => end(143))
 
-const args = process.argv.slice(2)
 main(args).then(
   (isAllGood) => end(isAllGood ? 0 : 1),
   (error) => {
     const isWrongForm = error instanceof UsageError
     // What a signal interrupts fails because its database is closed.
-    if (!isEnding) printError(isWrongForm ? sentenceOf(error) + whereHelpIs(COMMANDS, args) : error)
+    if (!isEnding) printError(error, isWrongForm ? whereHelpIs(COMMANDS, args) : '')
     return end(isWrongForm ? 2 : 1)
   },
 )

@@ -213,7 +213,7 @@ export const withdrawalCommands = [
       await requireLevelLedger(ctx)
       const held = await findBlockers(ctx, userId)
       const blockers = held.blockers.filter((one) => !holdsPersonAlone(one))
-      if (blockers.length > 0) throw await withEnds(ctx, userId, refusalOf({ ...held, blockers }))
+      if (blockers.length > 0) throw await withEnds(ctx, userId, refusalOf(blockers))
       return `Delete the account of ${person}?`
     },
     async run(ctx, given) {

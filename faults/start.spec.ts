@@ -111,6 +111,19 @@ test('words that only the command itself finds wrong are refused with where help
   expect(unknown.output).toBe('No account has this address or id.\n')
 })
 
+test('with --json a refusal is one object, with the same exit code', async (context) => {
+  const world = await givenWorld(context)
+  const wrong = begin(world, context, {}, 'user', 'show', '--json')
+  expect(await wrong.exit).toBe(2)
+  expect(JSON.parse(wrong.output)).toEqual({ code: 'REQUEST_001', message: expect.stringContaining('user show ') })
+  const unknown = begin(world, context, {}, 'withdrawal', 'show', 'wd_4Qm9ZsX1cT7uYb2LhKpV0w', '--json')
+  expect(await unknown.exit).toBe(1)
+  expect(JSON.parse(unknown.output)).toEqual({
+    code: 'WITHDRAWAL_004',
+    message: expect.stringContaining('There is no withdrawal'),
+  })
+})
+
 test('a command whose answer cannot be written says so, and ends with exit code 1', async (context) => {
   const { databaseUrl, dataDir } = await givenWorld(context)
   const env = { ...process.env, DATABASE_URL: databaseUrl, DATA_DIR: dataDir }
@@ -123,12 +136,12 @@ test('a command whose answer cannot be written says so, and ends with exit code 
   await expect(written).rejects.toMatchObject({ code: 1, stderr })
 })
 
-test('a batch answers a line that is refused by an error, of the service with its code, and goes on', async (context) => {
+test('a batch answers a line that is refused by an error with its code, and goes on', async (context) => {
   const batch = begin(await givenWorld(context), context, {}, 'batch')
   batch.child.stdin.end("user find --email o'brien@example.test\nwithdrawal show wd_4Qm9ZsX1cT7uYb2LhKpV0w\nkey list\n")
   expect(await batch.exit).toBe(1)
   const [refused, unknown, listed] = batch.output.split('\n')
-  expect(refused).toBe('{"error":"A single quote is not closed."}')
+  expect(refused).toBe('{"error":"A single quote is not closed.","code":"REQUEST_001"}')
   expect(JSON.parse(unknown ?? '')).toEqual({
     error: expect.stringContaining('There is no withdrawal'),
     code: 'WITHDRAWAL_004',

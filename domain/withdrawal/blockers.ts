@@ -40,15 +40,11 @@ const findHeld = statement(
      EXISTS (SELECT FROM connected_apps a WHERE ${needsCheck(sql`a`, v.userId)}) AS asks`,
 )
 
-export interface HeldBack {
-  /** How many transactions are pending. */
-  pending: number
-  /** What holds the withdrawal back, in the order of the answer; all pending transactions are one entry. */
-  blockers: Blocker[]
-}
-
-/** The blockers that this database knows; `asks` says that applications must be asked as well. */
-export async function findBlockers(ctx: AnyContext, userId: string): Promise<HeldBack & { asks: boolean }> {
+/**
+ * The blockers that this database knows, in the order of the answer, with all pending transactions in one entry; `asks` says that
+ * applications must be asked as well.
+ */
+export async function findBlockers(ctx: AnyContext, userId: string): Promise<{ blockers: Blocker[]; asks: boolean }> {
   const now = ctx.clock.now()
   const [held] = await ctx.sql(findHeld, { userId, heldSince: heldSince(ctx, now), now })
   const { pending, pending_listed: listed, pushed, restored_at: restoredAt, asks } = held as RowOf<typeof findHeld>
@@ -63,7 +59,7 @@ export async function findBlockers(ctx: AnyContext, userId: string): Promise<Hel
   const ids = transactions.map(({ id }) => id)
   const own = { ...PENDING, title: describePending(pending), ids, transactions }
   const restored = restoredAt ? [addressRestored(undoWindowEnd(ctx, restoredAt))] : []
-  return { pending, blockers: [...(pending > 0 ? [own] : []), ...restored, ...others], asks }
+  return { blockers: [...(pending > 0 ? [own] : []), ...restored, ...others], asks }
 }
 
 const PENDING = { code: 'pending_transactions', url: null, source: 'account' }
@@ -85,17 +81,22 @@ export const holdsPersonAlone = ({ code, source }: Blocker): boolean =>
 
 const describePending = (pending: number) => `${pending} pending ${pending === 1 ? 'transaction' : 'transactions'}`
 
-/** The sentence gives their number, the list names them. */
-export function refusalOf({ pending, blockers }: HeldBack): AppError {
-  const restored = blockers.find(holdsPersonAlone)
-  const others = blockers.length - (pending > 0 ? 1 : 0) - (restored ? 1 : 0)
-  const counted = [
-    ...(pending > 0 ? [describePending(pending)] : []),
+/** “2 pending transactions and 1 blocker”; the list names them. */
+export function countHeld(blockers: readonly Blocker[]): string {
+  const pending = blockers.filter(({ code, source }) => code === PENDING.code && source === PENDING.source)
+  const others = blockers.length - pending.length - blockers.filter(holdsPersonAlone).length
+  return [
+    ...pending.map(({ title }) => title),
     ...(others > 0 ? [`${others} ${others === 1 ? 'blocker' : 'blockers'}`] : []),
-  ]
-  const it = pending + others === 1 ? 'it' : 'them'
+  ].join(' and ')
+}
+
+export function refusalOf(blockers: readonly Blocker[]): AppError {
+  const restored = blockers.find(holdsPersonAlone)
+  const counted = countHeld(blockers)
+  const it = counted.startsWith('1 ') && !counted.includes(' and ') ? 'it' : 'them'
   const sentences = [
-    ...(counted.length > 0 ? [`${counted.join(' and ')}. Settle or cancel ${it} first.`] : []),
+    ...(counted ? [`${counted}. Settle or cancel ${it} first.`] : []),
     ...(restored ? [`${restored.title}.`] : []),
   ]
   return new AppError('WITHDRAWAL_003', sentences.join(' '), undefined, blockers)

@@ -88,7 +88,7 @@ async function withdraw<More extends object>(
     if (first.takenPlaces) await givePlacesBack(ctx, first.takenPlaces)
     throw error
   })
-  if (blockers.length > 0) throw refusalOf({ pending: 0, blockers })
+  if (blockers.length > 0) throw refusalOf(blockers)
   const { data } = await tryToWithdraw(ctx, input, { ...by, haveAnswered: true }, more)
   return withAcceptance(ctx, data as Data<typeof contract> & More)
 }
@@ -129,7 +129,7 @@ async function tryToWithdraw<More extends object>(
     if (account.role && by.actor?.kind === 'service_token') return { refusal: refusalOfRole() }
     if (!isLive) return { refusal: new AppError('AUTH_001') }
     const blockers = found.blockers.filter((one) => isOwner(by.actor) || !holdsPersonAlone(one))
-    if (blockers.length > 0) return { refusal: refusalOf({ ...found, blockers }) }
+    if (blockers.length > 0) return { refusal: refusalOf(blockers) }
     if (found.asks && !haveAnswered) return { takenPlaces }
     await startWithdrawal(tx, account, {
       ...withdrawal,

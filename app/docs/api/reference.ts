@@ -84,8 +84,32 @@ const OPERATION_WORDS: Partial<Record<OperationName, string>> = {
 }
 
 const WRONG = 'wrong incorrect invalid bad'
+/** The codes whose own sentences have every word that people look for; a new code stands here or below. */
+type NamedByItself =
+  | 'EMAIL_005'
+  | 'EMAIL_008'
+  | 'EMAIL_009'
+  | 'WITHDRAWAL_002'
+  | 'WITHDRAWAL_004'
+  | 'REQUEST_001'
+  | 'REQUEST_002'
+  | 'REQUEST_003'
+  | 'REQUEST_004'
+  | 'REQUEST_005'
+  | 'REQUEST_006'
+  | 'REQUEST_007'
+  | 'USER_001'
+  | 'USER_002'
+  | 'USER_003'
+  | 'ORIGIN_001'
+  | 'TASK_001'
+  | 'TASK_002'
+  | 'RATE_001'
+  | 'REAUTH_001'
+  | 'SERVER_001'
+  | 'SERVER_002'
 /** What people call a refusal that has another word for it. */
-const ERROR_WORDS: Partial<Record<ErrorCode, string>> = {
+const ERROR_WORDS: Record<Exclude<ErrorCode, NamedByItself>, string> & { [Code in NamedByItself]?: never } = {
   EMAIL_001: `${WRONG} address`,
   EMAIL_002: 'taken duplicate exists',
   EMAIL_003: `${WRONG} OTP`,

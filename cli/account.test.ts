@@ -40,11 +40,11 @@ async function shown(line: string): Promise<string> {
   return typeof said === 'string' ? said : showAnswer(said, { now: ctx.clock.now(), width: 120, wide: false })
 }
 
-const NO_USER = 'No account has this address or id.'
-const NO_APP = 'There is no application with this id: app list shows the ids.'
-const NO_WITHDRAWAL = 'There is no withdrawal with this id: withdrawal list shows the ids.'
-const TOO_SHORT = 'Type at least six characters of the id after its prefix.'
-const NO_TASK = 'There is no deletion task with this id: give the whole id that task list shows.'
+const NO_USER = 'No account has this address or ID.'
+const NO_APP = 'There is no application with this ID: app list shows the IDs.'
+const NO_WITHDRAWAL = 'There is no withdrawal with this ID: withdrawal list shows the IDs.'
+const TOO_SHORT = 'Type at least six characters of the ID after its prefix.'
+const NO_TASK = 'There is no deletion task with this ID: give the whole ID that task list shows.'
 const NO_ADDRESS = 'The address must be one plain address, such as ada@example.com.'
 
 const passwordHashOf = async (id: string) => (await ctx.db.user.findUniqueOrThrow({ where: { id } })).passwordHash ?? ''
@@ -160,7 +160,7 @@ test('the operator lists and revokes the access tokens of a user', async () => {
   expect((await list()).map(({ name }) => name)).toEqual(['kept'])
   expect(await authenticate(ctx, gone.access_token ?? '')).toBeNull()
   expect(await authenticate(ctx, kept.access_token ?? '')).not.toBeNull()
-  expect(await refusal(`token revoke ${tokenId}`)).toContain('no access token with this id that still works')
+  expect(await refusal(`token revoke ${tokenId}`)).toContain('no access token with this ID that still works')
 
   expect(await run(`token revoke --user ${user.userId}`)).toEqual({ user_id: user.userId, revoked: 1 })
   expect(await list()).toEqual([])
@@ -177,7 +177,7 @@ test('the operator ends one session, or signs a user out everywhere and cancels 
   expect(one).toMatchObject({ session_id: user.sessionId, user_agent: 'test' })
   const ended = { user_id: user.userId, session_id: user.sessionId, ended: 1 }
   expect(await run(`session end ${user.sessionId}`)).toEqual(ended)
-  expect(await refusal(`session end ${user.sessionId}`)).toContain('no session with this id')
+  expect(await refusal(`session end ${user.sessionId}`)).toContain('no session with this ID')
   await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
 
   const statusOf = async () =>
@@ -252,7 +252,7 @@ test('the operator finds an account by its id, its address or its external id, w
   const gone = { withdrawal_id, pending_change: { has_pending: false } }
   expect(await run(`user show ${user.userId}`)).toMatchObject(gone)
   expect(await refusal(`user find --email ${user.email}`)).toBe(
-    'No account has this address or id. An account that is being deleted is not found by its address, but by its deletion id, which is in the mail about it, by its account id or by your own id of the person: withdrawal show takes each of them.',
+    'No account has this address or ID. An account that is being deleted is not found by its address, but by its deletion ID, which is in the mail about it, by its account ID or by your own ID of the person: withdrawal show takes each of them.',
   )
 })
 
@@ -282,13 +282,13 @@ test.each([
   ['user show', 'Give exactly one of an account, --user, --email, --external-id.'],
   ['user show usr_unknown', NO_USER],
   ['token list --user usr_unknown', NO_USER],
-  ['token revoke', 'Give exactly one of an id, --user, --email.'],
+  ['token revoke', 'Give exactly one of an ID, --user, --email.'],
   ['token revoke --user usr_unknown', NO_USER],
-  ['session end', 'Give exactly one of an id, --user, --email.'],
+  ['session end', 'Give exactly one of an ID, --user, --email.'],
   ['session end --user usr_unknown', NO_USER],
   [
     'transaction settle txn_unknown',
-    'There is no transaction with this id: give the whole id that transaction list shows.',
+    'There is no transaction with this ID: give the whole ID that transaction list shows.',
   ],
   ['app set app_unknown', 'Give what changes.'],
   ["app set app_unknown --name ' '", '--name must be text of one line,'],
@@ -323,19 +323,19 @@ test.each([
   ['app check http://a.test/', 'The address of a receiver needs --secret.'],
   [
     'event resend evt_none',
-    'There is no event with this id. Events are kept for thirty days: give the whole id that event list shows.',
+    'There is no event with this ID. Events are kept for thirty days: give the whole ID that event list shows.',
   ],
   [
     'service-token revoke svt_none',
-    'There is no service token with this id that still works: give the whole id that service-token list shows',
+    'There is no service token with this ID that still works: give the whole ID that service-token list shows',
   ],
   [
     'token revoke tok_none',
-    'There is no access token with this id that still works: give the whole id that token list shows.',
+    'There is no access token with this ID that still works: give the whole ID that token list shows.',
   ],
   [
     'session end ses_none',
-    'There is no session with this id that is still signed in: give the whole id that session list shows.',
+    'There is no session with this ID that is still signed in: give the whole ID that session list shows.',
   ],
   ['withdrawal show gone@example.test', `${NO_USER} An account that is being deleted is not found by its address`],
   ['withdrawal retry wd_unknown', NO_WITHDRAWAL],
@@ -463,7 +463,7 @@ test('a service token is created with its scopes and hosts, shown once, listed a
   expect(await run(`service-token revoke ${made.service_token_id}`)).toEqual({ ...own, revoked: true })
   expect(await authenticate(ctx, made.service_token ?? '')).toBeNull()
   expect(await listed('service_tokens', 'service-token list')).toEqual([])
-  expect(await refusal(`service-token revoke ${made.service_token_id}`)).toContain('no service token with this id')
+  expect(await refusal(`service-token revoke ${made.service_token_id}`)).toContain('no service token with this ID')
   const audits = await ctx.db.auditEvent.findMany({ where: { subjectId: made.service_token_id ?? '' } })
   expect(audits.map(({ action, actor }) => `${action} by ${actor}`).sort()).toEqual([
     'service_token.created by operator',
@@ -479,7 +479,7 @@ test.each([
   ['service-token create --name x --scope users:read --host a.test/path', '--host must be a host'],
   ['service-token create --name x --scope tasks:work', '--scope tasks:work needs --app'],
   ['service-token create --name x --scope users:read --app app_unknown', '--app needs --scope tasks:work'],
-  ['service-token create --name x --scope tasks:work --app app_unknown', 'There is no application with this id'],
+  ['service-token create --name x --scope tasks:work --app app_unknown', 'There is no application with this ID'],
   ["service-token create --name ' ' --scope users:read", '--name must be text of one line'],
 ])('%s is refused: %s', async (line, sentence) => {
   const before = await ctx.db.serviceToken.count()
@@ -568,7 +568,7 @@ test('an application is given by its name, unless two have it', async () => {
   expect(await run('task list --app "only ONE"')).toMatchObject({ tasks: [] })
   const twins = [await givenApp('Twin'), await givenApp('Twin')].sort()
   expect(await refusal('app ping Twin')).toBe(
-    `Several applications have this name: ${twins.map((twin) => `${twin} (Twin)`).join(', ')}. Give the id of one.`,
+    `Several applications have this name: ${twins.map((twin) => `${twin} (Twin)`).join(', ')}. Give the ID of one.`,
   )
   const written = await givenApp('TWIN')
   expect(await run('app disable TWIN')).toMatchObject({ app_id: written })
@@ -605,11 +605,11 @@ test('an application is given by the beginning of its id, unless two begin so', 
   for (const id of ['app_sameid1', 'app_sameid2'])
     await ctx.db.connectedApp.update({ where: { id: await givenApp('Same') }, data: { id } })
   expect(await refusal('app disable app_sameid')).toBe(
-    'Several ids begin so: app_sameid1, app_sameid2. Type more of the id.',
+    'Several IDs begin so: app_sameid1, app_sameid2. Type more of the ID.',
   )
   await run('app remove app_sameid2')
   expect(await run('app disable app_sameid')).toMatchObject({ app_id: 'app_sameid1' })
-  expect(await refusal('app remove app_sameid')).toBe('app remove cannot be undone: give the whole id, app_sameid1.')
+  expect(await refusal('app remove app_sameid')).toBe('app remove cannot be undone: give the whole ID, app_sameid1.')
   expect(await refusal('app disable app_samei')).toBe(TOO_SHORT)
 })
 
@@ -619,7 +619,7 @@ test('an account and a withdrawal are given by the beginning of their id, and a 
   for (const line of ['withdrawal show', 'withdrawal retry', 'receipt show', 'task list --withdrawal']) {
     if (line !== 'receipt show') expect(await run(`${line} ${prefix}`)).toEqual(await run(`${line} ${withdrawalId}`))
     expect(await refusal(`${line} ${prefix.slice(0, -1)}`)).toBe(TOO_SHORT)
-    expect(await refusal(`${line} ${withdrawalId}x`)).toContain('with this id')
+    expect(await refusal(`${line} ${withdrawalId}x`)).toContain('with this ID')
     for (const end of ['…', '...']) {
       if (line !== 'receipt show')
         expect(await run(`${line} ${prefix}${end}`)).toEqual(await run(`${line} ${withdrawalId}`))
@@ -628,7 +628,7 @@ test('an account and a withdrawal are given by the beginning of their id, and a 
   }
   for (const id of [userId.slice(0, 10), task])
     expect(await run(`withdrawal show ${id}`)).toMatchObject({ withdrawal_id: withdrawalId })
-  expect(await refusal(`archive accept-loss --withdrawal ${prefix}`)).toContain(`give the whole id, ${withdrawalId}.`)
+  expect(await refusal(`archive accept-loss --withdrawal ${prefix}`)).toContain(`give the whole ID, ${withdrawalId}.`)
   const { userId: other, email } = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: other }, data: { externalId: 'customer-43' } })
   const beginning = other.slice(0, 'usr_'.length + 6)
@@ -641,7 +641,7 @@ test('an account and a withdrawal are given by the beginning of their id, and a 
     expect(await run(line)).toMatchObject({ user_id: other, email })
   expect(await run(`session list --user ${beginning}`)).toMatchObject({ user_id: other })
   expect(await refusal(`withdrawal start --user ${beginning}`)).toBe(
-    `withdrawal start cannot be undone: give the whole id, ${other}.`,
+    `withdrawal start cannot be undone: give the whole ID, ${other}.`,
   )
 })
 
@@ -691,7 +691,7 @@ test('what cannot be undone asks with what it concerns, once it knows that it ma
     `Stop waiting for ${appName} in the deletion ${withdrawalId}? The person reads: “${sentence}”`,
   )
   expect(await question(`task waive ${id} --reason bored`)).toContain('The reason must be one of')
-  expect(await question('task waive msg_none --reason gone')).toContain('no deletion task with this id')
+  expect(await question('task waive msg_none --reason gone')).toContain('no deletion task with this ID')
   expect(await question(`app remove ${appId} --waive gone`)).toBe(
     `Remove ${appName}, which has 1 open deletion task? Each person reads: “${sentence}”`,
   )
@@ -739,12 +739,12 @@ test('what ends access or changes a secret asks with whom or what it concerns, a
   }
   for (const [line, text] of Object.entries(questions)) expect(await question(line)).toBe(text)
   expect(await question('user set-password --user usr_unknown --password x')).toBe(NO_USER)
-  expect(await question('service-token revoke svt_none')).toContain('no service token with this id')
-  expect(await question('session end ses_none')).toContain('no session with this id')
-  expect(await question('token revoke tok_none')).toContain('no access token with this id')
-  expect(await question('transaction settle txn_unknown')).toContain('no transaction with this id')
+  expect(await question('service-token revoke svt_none')).toContain('no service token with this ID')
+  expect(await question('session end ses_none')).toContain('no session with this ID')
+  expect(await question('token revoke tok_none')).toContain('no access token with this ID')
+  expect(await question('transaction settle txn_unknown')).toContain('no transaction with this ID')
   expect(await question('transaction settle txn_12345')).toBe(TOO_SHORT)
-  expect(await question(`transaction settle ${order?.slice(0, 10)}`)).toContain(`give the whole id, ${order}.`)
+  expect(await question(`transaction settle ${order?.slice(0, 10)}`)).toContain(`give the whole ID, ${order}.`)
   expect(await question(`blocker end --email ${email} --source billing --key x`)).toContain('no such blocker')
   await run(`transaction cancel ${order}`)
   expect(await question(`transaction settle ${order}`)).toBe('This transaction is cancelled already.')

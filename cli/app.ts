@@ -64,7 +64,7 @@ const settings = {
     value: 'WHAT',
     multiple: true,
     choices: ['addresses', 'nothing'],
-    means: 'What events carry beside ids.',
+    means: 'What events carry beside IDs.',
   },
   checks: { means: 'It is asked before a withdrawal starts.' },
   confirms: { means: 'A day after it was told of a withdrawal it is asked whether the person is absent.' },
@@ -300,7 +300,7 @@ export const appCommands = [
       secret: { value: 'whsec_…', means: 'The signing secret that the receiver at this address knows.' },
       checks: { means: 'It is asked before a withdrawal starts, and so it is asked here.' },
       confirms: { means: 'It is asked whether a person is absent, and so it is asked here, about a test person.' },
-      subject: { value: 'ID', read: toSubject, means: 'Its own id of the test person; a wrong receiver deletes them.' },
+      subject: { value: 'ID', read: toSubject, means: 'Its own ID of the test person; a wrong receiver deletes them.' },
       account: { value: 'usr_…', means: 'The account of the test person.' },
     },
     async run(ctx, { receiver: given, secret, checks, confirms, subject, account }) {
@@ -362,7 +362,7 @@ export const appCommands = [
     options: {
       ...namedAccount,
       app: { ...namedApp, required: true },
-      subject: { value: 'ID', required: true, read: toSubject, means: "The application's own id of the person." },
+      subject: { value: 'ID', required: true, read: toSubject, means: "The application's own ID of the person." },
     },
     oneOf: ['user', 'email'],
     async run(ctx, { user, email, app: appId, subject }) {

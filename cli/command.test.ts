@@ -25,8 +25,8 @@ test('the table has each command once', () => {
 })
 
 const SIGNS_IN = '--endpoint must hold no user name or password: no such URL is called.'
-const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find --email shows the id of an address.'
-const BY_EMAIL = '--user takes an id, usr_…; give an address by --email.'
+const ID_OF_ADDRESS = 'Give the account by its ID, usr_…; user find --email shows the ID of an address.'
+const BY_EMAIL = '--user takes an ID, usr_…; give an address by --email.'
 
 test.each([
   ['', 'The command is missing; --help lists all of them.'],
@@ -64,7 +64,7 @@ test.each([
   ],
   [
     'task waive',
-    "task waive takes exactly one id: give the whole id that task list shows. --reason is missing: one of gone, refused, unreachable, or a code of the application's --waive-reason.",
+    "task waive takes exactly one ID: give the whole ID that task list shows. --reason is missing: one of gone, refused, unreachable, or a code of the application's --waive-reason.",
   ],
   ['withdrawal start a@b.test', 'withdrawal start takes this by --email.'],
   ['token list --email a@b.test c@d.test', '--email is given more than once.'],
@@ -75,8 +75,8 @@ test.each([
   ['app register --name x --endpoint a.test/', '--endpoint must be a URL that begins with https:// or http://.'],
   ['app register --name x --endpoint https://user@a.test/', SIGNS_IN],
   ['app register --name x --endpoint https://:pw@a.test/', SIGNS_IN],
-  ['withdrawal show', 'withdrawal show takes exactly one id: withdrawal list shows the ids.'],
-  ['app enable', 'app enable takes exactly one id or name: app list shows the ids.'],
+  ['withdrawal show', 'withdrawal show takes exactly one ID: withdrawal list shows the IDs.'],
+  ['app enable', 'app enable takes exactly one ID or name: app list shows the IDs.'],
   ['withdrawal show --id wd_1', 'withdrawal show has no option --id. --help lists all of them.'],
   ['user set-password --user a@b.test --password-stdin', ID_OF_ADDRESS],
   ['user set-password --email a@b.test --password-stdin', ID_OF_ADDRESS],
@@ -274,12 +274,12 @@ test('a terminal gets aligned lines and a table for a list', () => {
 Tokens   None
 
 Found:
-Session id  Name    Scopes
+Session ID  Name    Scopes
 ses_1       x�[31m  -
 ses_22      -       a, b
 `)
   expect(showAnswer({ apps: [{ app_id: 'app_1' }], is_cut: true }, LOOK)).toBe(`Apps:
-App id
+App ID
 app_1
 
 There is more than is shown.
@@ -460,7 +460,7 @@ test.each([60, 80, 120])('a terminal of %i columns breaks no word of a text, nor
   const shown = showAnswer(answer, { ...LOOK, width })
   for (const line of shown.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(width)
   for (const word of WORDS_OF_TEXT.split(' ')) expect(shown.match(new RegExp(`\\b${word}\\b`, 'g'))).toHaveLength(2)
-  expect(shown).toMatch(new RegExp(`App id  +${app_id}\n`))
+  expect(shown).toMatch(new RegExp(`App ID  +${app_id}\n`))
 })
 
 test.each([60, 80])('the help keeps each option with its value in a line of %i columns', (columns) => {
@@ -508,12 +508,12 @@ test('an id that every row has in common with the answer is a column only with -
   }
   expect(showAnswer(answer, LOOK).split('\n').slice(4)).toEqual([
     'Done:',
-    'Task id  App id  Status',
+    'Task ID  App ID  Status',
     'msg_1    app_1   Completed',
     'msg_1    app_2   Completed',
     '',
   ])
-  expect(showAnswer(answer, { ...LOOK, wide: true })).toContain('Task id  Deletion  App id  Status')
+  expect(showAnswer(answer, { ...LOOK, wide: true })).toContain('Task ID  Deletion  App ID  Status')
 })
 
 test('a terminal shows the columns of a list as far as a line has room, and an amount as people write it', () => {
@@ -528,7 +528,7 @@ test('a terminal shows the columns of a list as far as a line has room, and an a
     },
   ]
   expect(showAnswer({ transactions }, { ...LOOK, width: 58 })).toBe(`Transactions: (--wide shows more columns)
-Transaction id  Title    Amount  Created
+Transaction ID  Title    Amount  Created
 txn_1           Order 7  €12.50  23 Nov 02:50 (18 min ago)
 `)
   const wide = showAnswer({ transactions }, { ...LOOK, width: 500 })

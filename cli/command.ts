@@ -91,11 +91,14 @@ export const final = <const O extends Options>(entry: FinalEntry<O>): Command =>
 export const revocable = <const O extends Options>(entry: Entry<O>): Command => entry as unknown as Command
 export const reading = revocable
 
+/** The name of what needs no option, as prose has it. */
+const said = (name: string) => (name === 'id' ? 'ID' : name)
+
 /** The option as a sentence names it. */
-const labelOf = (name: string, { positional }: Option): string => (positional ? `an ${name}` : `--${name}`)
+const labelOf = (name: string, { positional }: Option): string => (positional ? `an ${said(name)}` : `--${name}`)
 
 /** The option as the begin of a sentence. */
-const subjectOf = (name: string, { positional }: Option): string => (positional ? `The ${name}` : `--${name}`)
+const subjectOf = (name: string, { positional }: Option): string => (positional ? `The ${said(name)}` : `--${name}`)
 
 /** What every command takes. */
 export const COMMON: Options = {
@@ -155,7 +158,7 @@ async function found<Values extends object>(ctx: SystemContext, command: Command
     if (!find) return [name, value]
     const id = await find(ctx, String(value))
     if (command.asks && id !== value && /^(app|usr|wd|msg|txn)_/.test(String(value)))
-      throw new UsageError(`${command.name} cannot be undone: give the whole id, ${id}.`)
+      throw new UsageError(`${command.name} cannot be undone: give the whole ID, ${id}.`)
     return [name, id]
   })
   return Object.fromEntries(await Promise.all(values))
@@ -226,7 +229,8 @@ function readWords(command: Command, args: string[]): Record<string, string[]> {
       if (!positional && !meant)
         throw new UsageError(`${name} takes no value without an option; quote a value with spaces.`)
       const option = meant ?? positional ?? ''
-      if (texts[option]) throw new UsageError(meant ? givenTwice(meant) : `${name} takes exactly one ${positional}.`)
+      if (texts[option])
+        throw new UsageError(meant ? givenTwice(meant) : `${name} takes exactly one ${said(positional ?? '')}.`)
       texts[option] = [token.value]
       continue
     }
@@ -272,7 +276,8 @@ function readValues(command: Command, texts: Record<string, string[]>): Record<s
 }
 
 function missing(command: Command, name: string, option: Option): string {
-  if (option.positional) return `${command.name} takes exactly one ${name}${option.value === 'APP' ? ' or name' : ''}`
+  if (option.positional)
+    return `${command.name} takes exactly one ${said(name)}${option.value === 'APP' ? ' or name' : ''}`
   if (option.value === 'TIME') return `--${name} is missing: a time such as 2026-11-20 or 2026-11-20T09:00:00Z`
   if (!option.value) return `--${name} is missing. ${option.means.replace(/\.$/, '')}`
   return `--${name} is missing${option.choices ? `: ${choicesOf(option)}` : ''}`
@@ -287,7 +292,7 @@ function readValue(name: string, option: Option, given: string): unknown {
   return text
 }
 
-const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find --email shows the id of an address.'
+const ID_OF_ADDRESS = 'Give the account by its ID, usr_…; user find --email shows the ID of an address.'
 
 function choicesOf(option: Option): string {
   const { choices = [], multiple } = option

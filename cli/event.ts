@@ -18,7 +18,7 @@ export const eventCommands = [
   }),
   revocable({
     name: 'event resend',
-    summary: 'Delivers an event again, or all of an application since a time, under their old ids.',
+    summary: 'Delivers an event again, or all of an application since a time, under their old IDs.',
     options: {
       id: { value: 'evt_…', positional: true, means: 'The event.' },
       app: namedApp,

@@ -45,7 +45,7 @@ const OWN_WORDS: Partial<Record<ErrorCode, string>> = {
   TASK_002: 'The task is completed or waived already.',
   USER_001: NO_ACCOUNT,
   WITHDRAWAL_002: 'The account is withdrawn already.',
-  WITHDRAWAL_004: 'There is no withdrawal with this id.',
+  WITHDRAWAL_004: 'There is no withdrawal with this ID.',
 }
 
 /** By its code a program tells a refusal from another: wrong words are a wrong request, and what is away is the database. */
@@ -63,23 +63,23 @@ export const jsonOfRefusal = (error: unknown) => JSON.stringify({ code: codeOf(e
 
 /** Which command shows the ids of what a sentence does not find by one. */
 const SHOWN_BY: Record<string, string> = {
-  'access token': 'give the whole id that token list shows',
-  application: 'app list shows the ids',
-  'deletion task': 'give the whole id that task list shows',
-  event: 'give the whole id that event list shows',
-  'receipt of a withdrawal': 'withdrawal list shows the ids',
-  'service token': 'give the whole id that service-token list shows',
-  session: 'give the whole id that session list shows',
-  transaction: 'give the whole id that transaction list shows',
-  withdrawal: 'withdrawal list shows the ids',
+  'access token': 'give the whole ID that token list shows',
+  application: 'app list shows the IDs',
+  'deletion task': 'give the whole ID that task list shows',
+  event: 'give the whole ID that event list shows',
+  'receipt of a withdrawal': 'withdrawal list shows the IDs',
+  'service token': 'give the whole ID that service-token list shows',
+  session: 'give the whole ID that session list shows',
+  transaction: 'give the whole ID that transaction list shows',
+  withdrawal: 'withdrawal list shows the IDs',
 }
 
 /** Whoever gives no id, or a name in its place, learns where ids are. */
 function withWhereIdsAre(sentence: string): string {
-  const [, missing] = /^(\S+) \S+ takes exactly one id(?: or name)?\./.exec(sentence) ?? []
+  const [, missing] = /^(\S+) \S+ takes exactly one ID(?: or name)?\./.exec(sentence) ?? []
   const shown = missing
     ? Object.values(SHOWN_BY).find((list) => list.includes(`${missing === 'receipt' ? 'withdrawal' : missing} list `))
-    : SHOWN_BY[/^There is no (.+?) with this id/.exec(sentence)?.[1] ?? '']
+    : SHOWN_BY[/^There is no (.+?) with this ID/.exec(sentence)?.[1] ?? '']
   return shown ? sentence.replace(missing ? '.' : /\.$/, `: ${shown}.`) : sentence
 }
 

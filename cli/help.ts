@@ -53,9 +53,9 @@ function helpForAll(commands: Command[]): string {
     wrapped(
       'On a terminal a command prints what a line has room for, in the words of the pages; elsewhere it prints JSON.',
       'The pages say app, deletion, fully erased, stop waiting; commands say application, withdrawal, purged, waive.',
-      'An id of an account, a withdrawal or an application may be its beginning, from six characters after the prefix on.',
-      'An address or an id needs no option before it, unless what is done cannot be undone.',
-      'What cannot be undone takes whole ids alone, and asks first on a terminal; --yes skips the question.',
+      'An ID of an account, a withdrawal or an application may be its beginning, from six characters after the prefix on.',
+      'An address or an ID needs no option before it, unless what is done cannot be undone.',
+      'What cannot be undone takes whole IDs alone, and asks first on a terminal; --yes skips the question.',
       'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it is 2. With --json the last line of standard error is {"code":…,"message":…} in its place.',
       '--version prints the version.',
     ),

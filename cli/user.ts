@@ -25,11 +25,11 @@ const identifiers = {
     // An id of the adopter's may begin as one of ours.
     find: async (ctx: SystemContext, given: string) => (given.startsWith('usr_') ? wholeIdOf(ctx, given) : given),
     positional: true,
-    means: 'The account, by its usr_…, its address or your own id of the person.',
+    means: 'The account, by its usr_…, its address or your own ID of the person.',
   },
   user: account,
   email: address,
-  'external-id': { value: 'ID', means: 'Your own id of the person.' },
+  'external-id': { value: 'ID', means: 'Your own ID of the person.' },
 } as const
 
 const MAX_LISTED = '1000'
@@ -108,7 +108,7 @@ export const userCommands = [
       setEmail(ctx, { userId, email, oldMailbox, ifVersion }),
   }),
   shows('show', 'Shows an account, and what holds its deletion back.'),
-  shows('find', 'Shows the account that has this usr_…, this address or this id of yours.'),
+  shows('find', 'Shows the account that has this usr_…, this address or this ID of yours.'),
   reading({
     name: 'user list',
     summary: 'Lists the accounts whose address takes no mail, at most a thousand.',

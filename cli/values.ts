@@ -124,7 +124,7 @@ async function appIdOf(ctx: SystemContext, given: string): Promise<string> {
   const apps = exact.length > 0 ? exact : all.filter(({ name }) => name.toLowerCase() === given.toLowerCase())
   if (apps.length > 1) {
     const named = apps.map(({ id, name }) => `${id} (${name})`).join(', ')
-    throw new AppError('REQUEST_001', `Several applications have this name: ${named}. Give the id of one.`)
+    throw new AppError('REQUEST_001', `Several applications have this name: ${named}. Give the ID of one.`)
   }
   if (apps[0]) return apps[0].id
   const meant = namesMeant(given, [...new Set(all.map(({ name }) => name))].sort())
@@ -181,7 +181,7 @@ export async function personOf(ctx: SystemContext, userId: string): Promise<stri
 }
 
 function toUserId(text: string): string {
-  if (text.includes('@')) throw new UsageError('--user takes an id, usr_…; give an address by --email.')
+  if (text.includes('@')) throw new UsageError('--user takes an ID, usr_…; give an address by --email.')
   return text
 }
 

@@ -258,7 +258,7 @@ export const withdrawalCommands = [
       id: {
         ...id,
         find: async (ctx, given) => (isTooShort(given) ? given : wholeIdOf(ctx, given)),
-        means: 'The withdrawal, or the usr_… of its account or your own id of the person.',
+        means: 'The withdrawal, or the usr_… of its account or your own ID of the person.',
       },
     },
     async run(ctx, { id }) {
@@ -303,7 +303,7 @@ export const withdrawalCommands = [
     run: async (ctx, { id }) => {
       const { receipts } = await listReceipts(ctx, { withdrawalId: id })
       const newest = receipts.at(-1)
-      if (!newest) throw new AppError('REQUEST_001', 'There is no receipt of a withdrawal with this id.')
+      if (!newest) throw new AppError('REQUEST_001', 'There is no receipt of a withdrawal with this ID.')
       const { withdrawal, erased, retained, applications } = decodeJwt<ReceiptClaims>(newest.receipt)
       return { withdrawal_id: id, receipts, newest: { withdrawal, erased, retained, applications } }
     },

@@ -23,7 +23,7 @@ const LABELS: Record<string, string> = {
   email_verified: 'Address is verified',
   erased: 'Deleted',
   events: 'Events that it gets',
-  external_id: 'Your own id',
+  external_id: 'Your own ID',
   failing: 'Problem',
   failed_at: 'Given up',
   has_password: 'Signs in with a password',
@@ -60,7 +60,10 @@ const LABELS: Record<string, string> = {
 
 /** “Email changed” of `email_changed` and of `email.changed`, in the words of the pages: they speak of deletions. */
 export function toLabel(name: string): string {
-  const text = name.replaceAll(/[_.]/g, ' ').replace('withdrawal', 'deletion')
+  const text = name
+    .replaceAll(/[_.]/g, ' ')
+    .replace('withdrawal', 'deletion')
+    .replace(/\bid\b/, 'ID')
   return capitalized(text)
 }
 

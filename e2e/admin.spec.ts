@@ -58,8 +58,8 @@ test('B128 an id that finds nothing says so to an operator and leads back, and t
   await makeOperator(operator, user)
   for (const url of unknown) {
     expect((await page.goto(url))?.status()).toBe(404)
-    await expect(page.getByRole('heading', { level: 1, name: 'Nothing has this id' })).toBeVisible()
-    await expect(page).toHaveTitle(/^Nothing has this id/)
+    await expect(page.getByRole('heading', { level: 1, name: 'Nothing has this ID' })).toBeVisible()
+    await expect(page).toHaveTitle(/^Nothing has this ID/)
     await expectAccessible(page)
     await page.getByRole('link', { name: 'Back to the overview' }).click()
     await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible()

@@ -77,12 +77,12 @@ test('an operator finds a person by address, and follows their withdrawal step b
   ])
     await expect(page.getByText(step, { exact: true }).first()).toBeVisible()
   await expect(page.getByText(leaver.id, { exact: true })).toHaveCount(1)
-  await expect(page.getByRole('button', { name: 'Copy the account’s id' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Copy the account’s ID' })).toBeVisible()
   for (const personal of [leaver.email, leaver.name]) await expect(page.locator('main')).not.toContainText(personal)
   // Its time comes days later.
   await expect(page.getByRole('row', { name: /^Archives, logs and caches/ }).getByText('Waiting')).toBeVisible()
   await expect(page.getByRole('table', { name: 'Audit log' })).toContainText('Deletion began')
-  await expect(page.getByRole('button', { name: 'Copy the id' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Copy the ID' })).toBeVisible()
   await expectGoodEverywhere(page)
 
   await page.goto('/admin')

@@ -108,7 +108,7 @@ test('words that only the command itself finds wrong are refused with where help
   )
   const unknown = begin(world, context, {}, ...start)
   expect(await unknown.exit).toBe(1)
-  expect(unknown.output).toBe('No account has this address or id.\n')
+  expect(unknown.output).toBe('No account has this address or ID.\n')
 })
 
 test('with --json a refusal is one object, with the same exit code', async (context) => {

@@ -62,7 +62,7 @@ export async function AdminPage(props: AdminPageProps) {
               {/* On a line of its own its word begins where the title does. */}
               {id && (
                 <span className="-ms-3">
-                  <CopyButton text={id} label="the id" />
+                  <CopyButton text={id} label="the ID" />
                 </span>
               )}
               {aside}

@@ -6,7 +6,7 @@ import { unlessAway } from '@/server/pages/away'
 import { isOperatorSignedIn } from '@/server/pages/is-operator'
 import { openPage } from '@/server/pages/session'
 
-export const NOTHING_HAS_IT = 'Nothing has this id'
+export const NOTHING_HAS_IT = 'Nothing has this ID'
 
 /**
  * The title, with the name or the id of what the page shows: null if nothing has the id. For everybody but operators it says that the page

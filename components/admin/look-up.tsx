@@ -11,7 +11,7 @@ import { linkOf } from './id-link'
 import { operate, sentenceOf } from './operate'
 
 const WHAT_TO_TYPE =
-  'Type an id (wd_…, usr_…, txn_…, app_… or your own of the person), an address, or the beginning of the name of an app.'
+  'Type an ID (wd_…, usr_…, txn_…, app_… or your own of the person), an address, or the beginning of the name of an app.'
 const FOLDERS: Record<string, string> = { withdrawal: 'withdrawals', user: 'users', app: 'apps' }
 
 /** Several that begin as the text does are named in the sentence, which leads to each. */

@@ -53,14 +53,14 @@ async function findIdsByPrefix(ctx: ManagerContext, given: string): Promise<stri
   return (await ctx.sql(readIdsByPrefix, { start, end, maxRows: MAX_MATCHES + 1 })).map(({ id }) => id)
 }
 
-const TOO_SHORT = 'Type at least six characters of the id after its prefix.'
+const TOO_SHORT = 'Type at least six characters of the ID after its prefix.'
 export const isTooShort = (given: string) => /^(?:wd|usr|msg|app|txn)_.{0,5}?(?:…|\.{3})?$/.test(given)
 
 /** For the command: the id that begins so; several are refused, and what begins none is left to the verb. */
 export async function wholeIdOf(ctx: SystemContext, given: string): Promise<string> {
   if (isTooShort(given)) throw new AppError('REQUEST_001', TOO_SHORT)
   const ids = await findIdsByPrefix(ctx, given)
-  if (ids.length > 1) throw new AppError('REQUEST_001', refusalOfSeveral('ids', ids, 'id'))
+  if (ids.length > 1) throw new AppError('REQUEST_001', refusalOfSeveral('IDs', ids, 'ID'))
   return ids[0] ?? given
 }
 
@@ -107,7 +107,7 @@ const acceptsPrefixes = (ctx: ManagerContext) => managerOf(ctx).kind === 'operat
 
 /** A sentence without its end, which says what to do. */
 export const NOT_BY_ADDRESS =
-  'An account that is being deleted is not found by its address, but by its deletion id, which is in the mail about it, by its account id or by your own id of the person'
+  'An account that is being deleted is not found by its address, but by its deletion ID, which is in the mail about it, by its account ID or by your own ID of the person'
 
 /** Of the admin API. A look at a person is noted before it is answered. */
 export async function lookUpOf(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
@@ -127,7 +127,7 @@ const refusalOfSeveral = (what: string, matches: string[], part: string) =>
 export async function whyNothing(ctx: ManagerContext, text: string): Promise<string> {
   if (acceptsPrefixes(ctx)) {
     const ids = await findIdsByPrefix(ctx, text)
-    if (ids.length > 0) return refusalOfSeveral('ids', ids, 'id')
+    if (ids.length > 0) return refusalOfSeveral('IDs', ids, 'ID')
     const apps = await ctx.sql(appsCalled, { text, maxRows: MAX_MATCHES + 1 })
     if (apps.length > 0)
       return refusalOfSeveral(
@@ -138,7 +138,7 @@ export async function whyNothing(ctx: ManagerContext, text: string): Promise<str
   }
   if (parseAddress(text)) return `${NO_ACCOUNT} ${NOT_BY_ADDRESS}.`
   if (isTooShort(text)) return TOO_SHORT
-  return 'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.'
+  return 'No deletion, account, transaction or app has this ID, and no app has this name. A person is found by ID or address.'
 }
 
 async function findByAddress(ctx: SystemContext, text: string) {

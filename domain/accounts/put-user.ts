@@ -49,7 +49,7 @@ async function findToUpdate(tx: Transaction, input: Input<typeof contract>): Pro
   const account = await lockForService(tx, { externalId })
   if (account) {
     if (userId !== undefined && userId !== account.id) {
-      throw new AppError('REQUEST_001', 'user_id names another account than the one that has this external id.')
+      throw new AppError('REQUEST_001', 'user_id names another account than the one that has this external ID.')
     }
     return { account, firstVersion: 0 }
   }
@@ -58,7 +58,7 @@ async function findToUpdate(tx: Transaction, input: Input<typeof contract>): Pro
   const named = await lockForService(tx, { userId })
   if (!named) throw new AppError('USER_001', 'There is no account with this user_id.')
   if (named.external_id !== null) {
-    throw new AppError('REQUEST_001', 'user_id names an account that has another external id.')
+    throw new AppError('REQUEST_001', 'user_id names an account that has another external ID.')
   }
   return { account: named, firstVersion }
 }
@@ -70,7 +70,7 @@ async function create(
 ): Promise<string> {
   const { email, name } = input
   if (input.if_version !== undefined) {
-    throw new AppError('USER_001', 'There is no account with this external id, so that it has no version.')
+    throw new AppError('USER_001', 'There is no account with this external ID, so that it has no version.')
   }
   if (input.old_mailbox) throw new AppError('REQUEST_001', 'old_mailbox is for an account that has another address.')
   if (email === undefined) throw new AppError('REQUEST_001', 'email is needed to create an account.')

@@ -29,7 +29,7 @@ import { openTasksOf, wakeStepsOf } from './open-tasks'
 import { sentenceOf, waiveTask } from './operate-tasks'
 import { noteGoodAnswer, SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
-export const unknownApp = () => new AppError('REQUEST_005', 'There is no application with this id.')
+export const unknownApp = () => new AppError('REQUEST_005', 'There is no application with this ID.')
 
 type Shown = Data<typeof contract.getApp>
 

@@ -210,7 +210,7 @@ const findApp = statement('find-app', { id: text }, {}, (v) => sql`SELECT FROM c
 
 async function requireKnown({ sql }: SystemContext, eventId: string | null, appId: string | null) {
   if (eventId !== null && (await sql(findEvent, { id: eventId })).length === 0) {
-    throw new AppError('REQUEST_005', 'There is no event with this id. Events are kept for thirty days.')
+    throw new AppError('REQUEST_005', 'There is no event with this ID. Events are kept for thirty days.')
   }
   if (appId !== null && (await sql(findApp, { id: appId })).length === 0) throw unknownApp()
 }

@@ -69,7 +69,7 @@ export function sentenceOf(registered: readonly string[], reason: string): strin
   )
 }
 
-export const unknownTask = () => new AppError('TASK_001', 'There is no deletion task with this id.')
+export const unknownTask = () => new AppError('TASK_001', 'There is no deletion task with this ID.')
 
 const markDue = statement(
   'retry-task',

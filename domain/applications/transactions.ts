@@ -78,7 +78,7 @@ const endPending = statement(
    RETURNING transaction_id`,
 )
 
-export const unknownTransaction = () => new AppError('REQUEST_005', 'There is no transaction with this id.')
+export const unknownTransaction = () => new AppError('REQUEST_005', 'There is no transaction with this ID.')
 
 /** The account of the transaction with this id; null if there is none. */
 export async function ownerOfTransaction(ctx: SystemContext, id: string): Promise<string | null> {

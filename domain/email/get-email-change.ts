@@ -13,6 +13,6 @@ export async function getEmailChange(
 ): Promise<Data<typeof contract>> {
   takeReadPlaceOf(ctx, networkOf(ctx.ip))
   const request = await findRequest(ctx, { changeId, userId: null })
-  if (!request) throw new AppError('EMAIL_006', 'There is no change request with this id.')
+  if (!request) throw new AppError('EMAIL_006', 'There is no change request with this ID.')
   return { change_request_id: changeId, status: request.status }
 }

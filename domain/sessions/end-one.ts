@@ -32,8 +32,8 @@ const KINDS = {
 
 /** What a refusal says. */
 export const NOT_LIVE = {
-  session: 'There is no session with this id that is still signed in.',
-  access_token: 'There is no access token with this id that still works.',
+  session: 'There is no session with this ID that is still signed in.',
+  access_token: 'There is no access token with this ID that still works.',
 }
 
 interface One extends AuditActor {

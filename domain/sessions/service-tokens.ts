@@ -55,7 +55,7 @@ export async function issueServiceToken(
       now,
       expiresAt,
     })
-    if (!inserted) throw new AppError('REQUEST_001', 'There is no application with this id.')
+    if (!inserted) throw new AppError('REQUEST_001', 'There is no application with this ID.')
     await auditManager(tx, 'service_token.created', id)
   })
   return { id, serviceToken, expiresAt }
@@ -89,6 +89,6 @@ const revoke = statement(
 export const revokeServiceToken = (ctx: SystemContext, id: string): Promise<void> =>
   ctx.transaction(async (tx) => {
     const [token] = await tx.sql(revoke, { id, now: tx.clock.now() })
-    if (!token) throw new AppError('REQUEST_001', 'There is no service token with this id that still works.')
+    if (!token) throw new AppError('REQUEST_001', 'There is no service token with this ID that still works.')
     await auditManager(tx, 'service_token.revoked', id)
   })

@@ -328,19 +328,19 @@ test('an operator finds a deletion and an account by the beginning of an id, of 
     ctx.db.user.create({ data: { id: start + end, name: '', email: '', createdAt: new Date() } })
   for (const end of ['a', 'zzzz']) await add(end)
   expect((await ask(start)).details).toBe(
-    `Several ids begin so: ${[`${start}a`, userId, `${start}zzzz`].sort().join(', ')}. Type more of the id.`,
+    `Several IDs begin so: ${[`${start}a`, userId, `${start}zzzz`].sort().join(', ')}. Type more of the ID.`,
   )
   for (const end of ['b', 'c', 'd']) await add(end)
-  expect((await ask(start)).details).toBe('More than 5 ids begin so. Type more of the id.')
+  expect((await ask(start)).details).toBe('More than 5 IDs begin so. Type more of the ID.')
 })
 
 test('the sentence of a search that finds nothing speaks of addresses where one was typed', async () => {
   const sentence = async (text: string) => (await press(operator, 'lookUp', { body: { text } })).details
   expect(await sentence('nobody@example.test')).toContain('being deleted is not found by its address')
   for (const text of ['app_none', 'app_none…', 'app_none...', 'wd_Ab3', 'usr_'])
-    expect(await sentence(text)).toBe('Type at least six characters of the id after its prefix.')
+    expect(await sentence(text)).toBe('Type at least six characters of the ID after its prefix.')
   for (const text of ['app_none_none', 'ada@', '@ada'])
     expect(await sentence(text)).toBe(
-      'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.',
+      'No deletion, account, transaction or app has this ID, and no app has this name. A person is found by ID or address.',
     )
 })

@@ -135,7 +135,7 @@ const factsOf = ({ completed_at, purged_at }: ShownWithdrawal, now: Date): Field
       <span className="flex flex-wrap items-center gap-x-3 sm:-my-1.5">
         <span className="font-mono text-sm">{user_id}</span>{' '}
         <span className="-ms-3">
-          <CopyButton text={user_id} label="the account’s id" />
+          <CopyButton text={user_id} label="the account’s ID" />
         </span>
       </span>
     ),

@@ -6,7 +6,10 @@ import { givenUser, pass, type TestContext, testContext } from '@/testing/domain
 import { atStatement } from '@/testing/statements'
 import { noted } from '@/testing/stderr'
 import { givenParticipant, givenWithdrawal } from '@/testing/withdrawals'
+import { parseCall } from './command.ts'
+import { COMMANDS } from './commands.ts'
 import { execute } from './execute.ts'
+import { showAnswer } from './show.ts'
 
 let ctx: TestContext
 beforeEach(async () => {
@@ -117,6 +120,11 @@ test('an overview shows the applications and the withdrawals that fail, and numb
     is_cut: false,
   })
   expect(notes).toEqual([])
+  const call = parseCall(COMMANDS, ['overview'], { inBatch: false })
+  const said = (await call.says?.((await call.run(ctx, null)) as object)) as object
+  const lines = showAnswer(said, { now: ctx.clock.now(), width: 80, wide: false })
+  expect(lines).toMatch(new RegExp(`^  See: withdrawal show ${withdrawalId}$`, 'm'))
+  expect(lines).toMatch(/^1 +Deletions in progress +withdrawal list$/m)
 })
 
 test.each([

@@ -90,8 +90,29 @@ async function overview(ctx: Parameters<typeof watchOverview>[0]) {
   }
 }
 
+/** What lists what is counted. */
+const LISTED_BY: { [Name in keyof Figures]?: string } = {
+  past_due: 'withdrawal list',
+  soon_due: 'withdrawal list',
+  processing: 'withdrawal list',
+  completed: 'withdrawal list --state completed',
+  purged: 'withdrawal list --state purged',
+  still_present: 'task list',
+  undeliverable: 'user list',
+}
+
 /** As the page writes a count. */
-const inWords = (figures: Shown[]) => figures.map((one) => ({ ...one, count: capped(one.count, MAX_COUNTED) }))
+const inWords = (figures: Shown[]) =>
+  figures.map((one) => ({ ...one, count: capped(one.count, MAX_COUNTED), listed_by: LISTED_BY[one.figure] }))
+
+const MAX_NAMED = 3
+
+/** The first deletions that wait for it, and what shows one of them, and all. */
+function seeOf({ app_id, withdrawal_ids: ids }: ReturnType<typeof toApp>): string | null {
+  if (ids.length === 0) return null
+  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more (task list --app ${app_id})` : ''
+  return `withdrawal show ${ids.slice(0, MAX_NAMED).join(', ')}${more}`
+}
 
 export const overviewCommands = [
   reading({
@@ -100,7 +121,12 @@ export const overviewCommands = [
     options: {},
     run: overview,
     says(answer: Awaited<ReturnType<typeof overview>>) {
-      const said = { ...answer, figures: inWords(answer.figures), counts: inWords(answer.counts) }
+      const said = {
+        ...answer,
+        figures: inWords(answer.figures),
+        failing_apps: answer.failing_apps.map((app) => ({ ...app, see: seeOf(app) })),
+        counts: inWords(answer.counts),
+      }
       return Object.fromEntries(Object.entries(said).filter(([, value]) => !Array.isArray(value) || value.length > 0))
     },
   }),

@@ -23,8 +23,8 @@ const COLUMNS: Record<string, readonly string[]> = {
   applications: ['name', 'answer', 'at', 'reported_records'],
   apps: ['name', 'open_tasks', 'failing', 'app_id', 'endpoint'],
   connections: ['name', 'subject', 'connected_at', 'app_id'],
-  counts: ['count', 'means'],
-  figures: ['count', 'means'],
+  counts: ['count', 'means', 'listed_by'],
+  figures: ['count', 'means', 'listed_by'],
   sessions: ['session_id', 'last_seen_at', 'ip_address', 'user_agent'],
   access_tokens: ['token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
   service_tokens: ['service_token_id', 'name', 'scopes', 'expires_at', 'last_used_at', 'hosts'],
@@ -62,6 +62,7 @@ const TITLES: Record<string, string> = {
 const NAMES: Record<string, string> = {
   count: 'Number',
   kind: 'Kind',
+  listed_by: 'Listed by',
   means: 'What',
   name: 'Name',
   person_reads: 'The person reads',
@@ -193,7 +194,7 @@ function withTrouble(row: Row, { now }: Look): Row {
 }
 
 /** What is read as a whole stands below its row. */
-const SENTENCES = ['late_since', 'mend', 'person_reads', 'waits_for']
+const SENTENCES = ['late_since', 'see', 'mend', 'person_reads', 'waits_for']
 /** What the next command takes as a whole: where a line has no room for it, it stands below its row. */
 const NEXT_ARGUMENTS = /^(source|key|(task|transaction|session|token|service_token|event)_id)$/
 /** A part of who acted names nobody. */

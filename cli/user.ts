@@ -166,7 +166,7 @@ function forOperators({ version, verified_at, blockers, ...account }: ShownAccou
   const { has_pending, new_email, expires_at } = account.pending_change
   return {
     ...account,
-    email_undeliverable: account.email_undeliverable ? 'No, it comes back' : 'Yes',
+    email_undeliverable: account.email_undeliverable ? 'No, it comes back' : 'No bounce is known',
     pending_change: has_pending ? { new_email, expires_at } : 'None',
     cannot_be_deleted_until: blockers.find(({ until }) => until)?.until,
   }

@@ -40,7 +40,7 @@ export function Dialog({ open, isBusy = false, onClose, onConfirm, title, descri
         else onClose()
       }}
       onClick={(event) => event.target === event.currentTarget && !isBusy && onClose()}
-      className="fade-in zoom-in-95 m-auto w-[calc(100%-2rem)] max-w-md rounded-2xl border border-line bg-surface p-0 text-start text-ink shadow-lift outline-none duration-150 backdrop:bg-[oklch(0.15_0.01_265/0.5)] open:animate-in backdrop:backdrop-blur-[2px]"
+      className="fade-in zoom-in-95 m-auto w-[calc(100%-2rem)] max-w-md scroll-pb-36 rounded-2xl border border-line bg-surface p-0 text-start text-ink shadow-lift outline-none duration-150 backdrop:bg-[oklch(0.15_0.01_265/0.5)] open:animate-in backdrop:backdrop-blur-[2px]"
     >
       <form
         noValidate
@@ -56,7 +56,9 @@ export function Dialog({ open, isBusy = false, onClose, onConfirm, title, descri
         <div id={`${id}-description`} className="wrap-anywhere mt-2 text-ink-muted">
           {description}
         </div>
-        <div className="mt-6 flex flex-col gap-2.5 sm:flex-row sm:flex-wrap sm:justify-end">{children}</div>
+        <div className="[@media(min-height:30rem)]:sticky bottom-0 -mb-6 flex flex-col gap-2.5 bg-surface py-6 sm:flex-row sm:flex-wrap sm:justify-end">
+          {children}
+        </div>
       </form>
     </dialog>
   )

@@ -14,6 +14,7 @@ import { LocalTime } from '@/components/ui/local-time'
 import { listedConnection } from '@/contract/connections'
 import { type ShownAccount, type ShownAudit, shownAccount } from '@/contract/operator'
 import { noteLookUp } from '@/domain/accounts/find-user'
+import { countHeld } from '@/domain/withdrawal/blockers'
 import { MAX_ACCESS_COUNTED, watchAccount } from '@/domain/withdrawal/show-account'
 import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
@@ -58,7 +59,7 @@ const Active = ({ account, operatorId, hasPasswords }: ActiveProps) => (
   <>
     <Part title="State" aside={<State account={account} />}>
       <Facts of={shownAccount} row={account} fields={FACTS} />
-      <ByCommand userId={account.user_id} hasPasswords={hasPasswords} />
+      <ByCommand account={account} hasPasswords={hasPasswords} />
     </Part>
     <PendingTransactions of={account} />
     <PushedBlockers of={account} />
@@ -81,24 +82,32 @@ const Active = ({ account, operatorId, hasPasswords }: ActiveProps) => (
 )
 
 /** What this page has no button for. */
-const ByCommand = ({ userId, hasPasswords }: { userId: string; hasPasswords: boolean }) => (
-  <Disclosure summary="Commands for this account" className="mt-3 -mb-2">
-    <div className="space-y-3">
-      <div>
-        To delete the account because the person asked for it, once nothing holds that back:{' '}
-        <Command words={`withdrawal start --user ${userId}`} />
-      </div>
-      {hasPasswords && (
+function ByCommand({ account, hasPasswords }: { account: ShownAccount; hasPasswords: boolean }) {
+  const { user_id: userId, blockers } = account
+  const held = countHeld(blockers)
+  return (
+    <Disclosure summary="Commands for this account" className="mt-3 -mb-2">
+      <div className="space-y-3">
+        {held ? (
+          <div>The account can be deleted once what holds that back has ended, as shown below: {held}.</div>
+        ) : (
+          <div>
+            To delete the account because the person asked for it:{' '}
+            <Command words={`withdrawal start --user ${userId}`} />
+          </div>
+        )}
+        {hasPasswords && (
+          <div>
+            To mail the person a link for a new password: <Command words={`user send-reset --user ${userId}`} />
+          </div>
+        )}
         <div>
-          To mail the person a link for a new password: <Command words={`user send-reset --user ${userId}`} />
+          To end the browser sessions alone: <Command words={`session end --user ${userId}`} />
         </div>
-      )}
-      <div>
-        To end the browser sessions alone: <Command words={`session end --user ${userId}`} />
       </div>
-    </div>
-  </Disclosure>
-)
+    </Disclosure>
+  )
+}
 
 /** The operator command alone changes an account with a role. */
 function State({ account }: { account: ShownAccount }) {
@@ -152,7 +161,7 @@ const FACTS: Fields<typeof shownAccount> = {
   email: true,
   email_verified: true,
   email_undeliverable: ({ email_undeliverable }) =>
-    email_undeliverable ? 'No, it comes back: reach the person another way' : 'Yes',
+    email_undeliverable ? 'No, it comes back: reach the person another way' : 'No bounce is known',
   old_mailbox_lost_at: true,
   pending_change: ({ pending_change: { new_email, expires_at } }) =>
     new_email && expires_at ? (

@@ -107,11 +107,11 @@ const inWords = (figures: Shown[]) =>
 
 const MAX_NAMED = 3
 
-/** The first deletions that wait for it, and what shows one of them, and all. */
-function seeOf({ app_id, withdrawal_ids: ids }: ReturnType<typeof toApp>): string | null {
-  if (ids.length === 0) return null
-  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more (task list --app ${app_id})` : ''
-  return `withdrawal show ${ids.slice(0, MAX_NAMED).join(', ')}${more}`
+/** What shows the first deletion that waits for it, and which others do. */
+function seeOf({ app_id, withdrawal_ids: [first, ...others] }: ReturnType<typeof toApp>): string | null {
+  if (!first) return null
+  const more = others.length >= MAX_NAMED ? [`task list --app ${app_id} for all ${others.length + 1}`] : []
+  return [`withdrawal show ${first}`, ...others.slice(0, MAX_NAMED - 1), ...more].join('; ')
 }
 
 export const overviewCommands = [

@@ -128,17 +128,23 @@ export const NotConfirmed = ({ children }: { children: string }) => <Badge tone=
 
 /** By what something is late. */
 export const Planned = ({ for: time }: { for: string }) => (
-  <span>
+  <>
     planned <LocalTime dateTime={time} format="short" mayBreak />
-  </span>
+  </>
 )
 
 /** A badge for each thing that is wrong; beside a name it makes the line no higher. */
 export const TroubleBadges = ({ of }: { of: Troubles }) =>
   troublesIn(of).map((name) => (
     <Badge key={name} tone={TROUBLE_TONES[name]} className="-my-0.5">
-      {TROUBLES[name]}
-      {name === 'late' && of.late && <Planned for={of.late} />}
+      <span>
+        {TROUBLES[name]}
+        {name === 'late' && of.late && (
+          <>
+            , <Planned for={of.late} />
+          </>
+        )}
+      </span>
     </Badge>
   ))
 

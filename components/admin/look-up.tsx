@@ -77,7 +77,7 @@ export function LookUp() {
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}
-            placeholder="Id, address or app"
+            placeholder="ID, address or app"
             // The button beside it says what it is for.
             className="w-full min-w-0 flex-1 *:[label]:sr-only"
             onInput={() => find.isError && find.reset()}

@@ -20,7 +20,7 @@ export interface TableProps<Contract extends z.ZodObject> {
 
 /** A link in small text is still as high as a finger or a shaky pointer needs, 24 pixels, and its row no higher. */
 const cell =
-  '[&_a]:-my-0.5 [&_a]:inline-block [&_a]:py-0.5 py-3 align-top @max-2xl:flex @max-2xl:flex-wrap @max-2xl:gap-x-3 @max-2xl:py-1 @max-2xl:has-[>div:empty]:hidden @2xl:in-[tr:last-child]:pb-0 @2xl:pe-6 @2xl:last:pe-0'
+  '[&_a]:my-[calc((1lh-1.5rem)/2)] [&_a]:inline-block [&_a]:py-[calc((1.5rem-1lh)/2)] py-3 align-top @max-2xl:flex @max-2xl:flex-wrap @max-2xl:gap-x-3 @max-2xl:py-1 @max-2xl:has-[>div:empty]:hidden @2xl:in-[tr:last-child]:pb-0 @2xl:pe-6 @2xl:last:pe-0'
 /** On a phone the way into a record is as high as a button, and leaves what stands beside it where it is. */
 const TAPPED = '@max-2xl:[&_a]:-my-3 @max-2xl:[&_a]:inline-block @max-2xl:[&_a]:py-3'
 /** On a phone each value has its label in place of the header: beside it, or above it where large text leaves too little room. A single one needs none. */

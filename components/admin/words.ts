@@ -25,7 +25,7 @@ export const TROUBLE_TONES = {
 } as const
 
 /** What to do where an application, or a step, fails. */
-export const TRIES_ITSELF = 'It is tried again by itself; once the cause is fixed, a retry tries it at once.'
+export const TRIES_ITSELF = 'What fails is tried again by itself; once the cause is fixed, a retry tries it at once.'
 
 /** Whether the application has heard of the task, or was tried. */
 export const isRequested = ({ state, attempts }: ShownTask) => state !== 'pending' || attempts > 0

@@ -89,7 +89,7 @@ function ByCommand({ account, hasPasswords }: { account: ShownAccount; hasPasswo
     <Disclosure summary="Commands for this account" className="mt-3 -mb-2">
       <div className="space-y-3">
         {held ? (
-          <div>The account can be deleted once what holds that back has ended, as shown below: {held}.</div>
+          <div>To delete the account, first end what holds that back, below: {held}.</div>
         ) : (
           <div>
             To delete the account because the person asked for it:{' '}

@@ -241,8 +241,12 @@ test('an operator ends what holds a deletion back on the page of the account', a
   await expectFitsLarge(page)
 
   await page.getByText('Commands for this account').click()
-  for (const command of ['withdrawal start', 'user send-reset', 'session end'])
-    await expect(page.getByText(` ${command} --user ${debtor.id}`)).toBeVisible()
+  const command = (words: string) => page.getByText(` ${words} --user ${debtor.id}`)
+  for (const words of ['user send-reset', 'session end']) await expect(command(words)).toBeVisible()
+  await expect(command('withdrawal start')).toHaveCount(0)
+  await expect(
+    page.getByText('first end what holds that back, below: 1 pending transaction and 1 blocker.'),
+  ).toBeVisible()
   await expectGoodInEachLook(page)
   await expectFitsLarge(page)
 
@@ -265,6 +269,9 @@ test('an operator ends what holds a deletion back on the page of the account', a
   await page.getByRole('dialog').getByRole('button', { name: 'End it' }).click()
   await expect(page.getByText('Ended: Invoice 4711 is not paid (4711).')).toBeVisible()
   await expect(page.getByText('Nothing holds a deletion back.')).toBeVisible()
+  await page.reload()
+  await page.getByText('Commands for this account').click()
+  await expect(command('withdrawal start')).toBeVisible()
   const acts = page.getByRole('table', { name: 'Audit log' })
   const ended = acts.getByRole('row', { name: /^No longer held back/ })
   await expect(ended).toContainText('billing: unpaid_invoice (4711)')

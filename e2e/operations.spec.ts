@@ -38,7 +38,7 @@ test('an operator finds a person by address, and follows their withdrawal step b
   await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible()
 
   await find(page, ' ')
-  await expect(page.getByLabel(SEARCH)).toHaveAccessibleDescription(/^Type an id/)
+  await expect(page.getByLabel(SEARCH)).toHaveAccessibleDescription(/^Type an ID/)
   await find(page, `nobody-${leaver.email}`)
   await expect(page.getByLabel(SEARCH)).toHaveAccessibleDescription(/^No account has this address/)
   await expectAccessible(page)

@@ -50,7 +50,7 @@ function openSteps({ deletion_steps, waits_for: apps }: ListedWithdrawal) {
   return (
     <>
       {deletion_steps.map((shown, index) => (
-        <span key={shown.step} className="flex flex-wrap items-center gap-x-2 @3xl:inline-flex">
+        <span key={shown.step} className="flex flex-wrap items-center gap-x-2 gap-y-1.5 @3xl:inline-flex">
           <StepName step={shown.step} /> <TroubleBadges of={troublesOfListedStep(shown)} />
           {index < deletion_steps.length - 1 && <span className="@max-3xl:hidden @3xl:me-2 text-ink-muted">·</span>}
         </span>

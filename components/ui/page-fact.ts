@@ -2,15 +2,19 @@
 
 import { useSyncExternalStore } from 'react'
 
-const CHANGED = 'page-fact'
+const listeners = new Set<() => void>()
 
 /** Says that a fact of this page, which a module holds, has changed. */
-export const announce = () => window.dispatchEvent(new Event(CHANGED))
+export function announce() {
+  for (const listener of listeners) listener()
+}
 
 /** Calls `listener` whenever such a fact has changed. Returns how to stop. */
 export function onChange(listener: () => void) {
-  window.addEventListener(CHANGED, listener)
-  return () => window.removeEventListener(CHANGED, listener)
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+  }
 }
 
 /** The fact as `read` knows it, and `first` on the server and until React has taken over its markup. */

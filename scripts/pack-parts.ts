@@ -294,9 +294,7 @@ async function colorsOf(): Promise<string> {
     const colors = rule.parent?.type === 'atrule' ? dark : light
     rule.walkDecls(/^--(?!shadow)/, ({ prop, value }) => void colors.set(prop, value))
   })
-  const both = [...dark].map(
-    ([prop, value]) => `${prop}: ${fromPage(prop, `light-dark(${light.get(prop)}, ${value})`)}`,
-  )
+  const both = [...dark].map(([prop, value]) => `${prop}:${fromPage(prop, `light-dark(${light.get(prop)},${value})`)}`)
   const css = `${PARTS} { ${both.join(';')}; ${ACCENT_OF_THE_PAGE} }`
   return (await transform(css, { loader: 'css', minify: true })).code
 }
@@ -304,4 +302,4 @@ async function colorsOf(): Promise<string> {
 const DERIVED = ['--accent', '--accent-soft', '--action-hover', '--on-action']
 
 const fromPage = (color: string, own: string) =>
-  `var(--${DERIVED.includes(color) ? 'own' : 'account'}-${color.slice(2)}, ${own})`
+  `var(--${DERIVED.includes(color) ? 'own' : 'account'}-${color.slice(2)},${own})`

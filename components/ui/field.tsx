@@ -20,18 +20,26 @@ const control =
 
 function useDescription({ hint, error }: Described) {
   const id = useId()
-  const ids = { control: id, hint: `${id}-hint`, error: `${id}-error` }
-  const describedBy = [hint && ids.hint, error && ids.error].filter(Boolean).join(' ') || undefined
-  return { ids, aria: { 'aria-describedby': describedBy, 'aria-invalid': error ? true : undefined } }
+  const hintId = `${id}-hint`
+  const errorId = `${id}-error`
+  const describedBy = [hint && hintId, error && errorId].filter(Boolean).join(' ') || undefined
+  const description = (
+    <>
+      {hint && (
+        <p id={hintId} className="text-ink-muted text-sm leading-5">
+          {hint}
+        </p>
+      )}
+      <FieldError id={errorId}>{error}</FieldError>
+    </>
+  )
+  return { id, description, aria: { 'aria-describedby': describedBy, 'aria-invalid': error ? true : undefined } }
 }
 
-function Hint({ id, children }: { id: string; children: ReactNode }) {
-  return (
-    <p id={id} className="text-ink-muted text-sm leading-5">
-      {children}
-    </p>
-  )
-}
+const Label = (props: { htmlFor: string; children: ReactNode }) => (
+  // biome-ignore lint/a11y/noLabelWithoutControl: every field gives its own.
+  <label className="block font-medium" {...props} />
+)
 
 /** Stays in the document while empty, so that screen readers announce the text that is put into it. */
 export function FieldError({ id, children }: { id?: string; children: ReactNode }) {
@@ -47,15 +55,12 @@ export function FieldError({ id, children }: { id?: string; children: ReactNode 
 }
 
 export function TextField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
-  const { ids, aria } = useDescription({ hint, error })
+  const { id, description, aria } = useDescription({ hint, error })
   return (
     <div className={cn('space-y-1.5', className)}>
-      <label htmlFor={ids.control} className="block font-medium">
-        {label}
-      </label>
-      <input id={ids.control} dir="auto" className={cn(control, 'h-11 sm:h-10')} {...aria} {...rest} />
-      {hint && <Hint id={ids.hint}>{hint}</Hint>}
-      <FieldError id={ids.error}>{error}</FieldError>
+      <Label htmlFor={id}>{label}</Label>
+      <input id={id} dir="auto" className={cn(control, 'h-11 sm:h-10')} {...aria} {...rest} />
+      {description}
     </div>
   )
 }
@@ -80,18 +85,16 @@ export function CurrentPasswordField({
 }
 
 export function PasswordField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
-  const { ids, aria } = useDescription({ hint, error })
+  const { id, description, aria } = useDescription({ hint, error })
   const t = useTranslations('Common')
   const [isShown, setShown] = useState(false)
   const hydrated = useHydrated()
   return (
     <div className={cn('space-y-1.5', className)}>
-      <label htmlFor={ids.control} className="block font-medium">
-        {label}
-      </label>
+      <Label htmlFor={id}>{label}</Label>
       <div className="relative">
         <input
-          id={ids.control}
+          id={id}
           type={isShown ? 'text' : 'password'}
           autoCapitalize="none"
           spellCheck={false}
@@ -102,7 +105,7 @@ export function PasswordField({ label, hint, error, className, ...rest }: FieldP
         <button
           type="button"
           disabled={!hydrated}
-          aria-controls={ids.control}
+          aria-controls={id}
           onClick={() => setShown(!isShown)}
           className="absolute inset-y-1 end-1 rounded-md px-3 font-medium text-ink-muted text-sm hover:bg-sunken hover:text-ink"
         >
@@ -111,8 +114,7 @@ export function PasswordField({ label, hint, error, className, ...rest }: FieldP
           })}
         </button>
       </div>
-      {hint && <Hint id={ids.hint}>{hint}</Hint>}
-      <FieldError id={ids.error}>{error}</FieldError>
+      {description}
     </div>
   )
 }
@@ -123,17 +125,15 @@ interface TextAreaFieldProps extends FieldProps, ComponentProps<'textarea'> {
 }
 
 export function TextAreaField({ label, hint, error, maxCharacters, className, onInput, ...rest }: TextAreaFieldProps) {
-  const { ids, aria } = useDescription({ hint, error })
+  const { id, description, aria } = useDescription({ hint, error })
   const [length, setLength] = useState(() => Array.from(String(rest.defaultValue ?? rest.value ?? '')).length)
   const t = useTranslations('Common')
   const left = (maxCharacters ?? Number.POSITIVE_INFINITY) - length
   return (
     <div className={cn('space-y-1.5', className)}>
-      <label htmlFor={ids.control} className="block font-medium">
-        {label}
-      </label>
+      <Label htmlFor={id}>{label}</Label>
       <textarea
-        id={ids.control}
+        id={id}
         dir="auto"
         rows={4}
         className={cn(control, 'field-sizing-content max-h-80 min-h-28 py-2.5 leading-6')}
@@ -145,10 +145,7 @@ export function TextAreaField({ label, hint, error, maxCharacters, className, on
         }}
       />
       <div className="flex items-start justify-between gap-4">
-        <div className="space-y-1.5">
-          {hint && <Hint id={ids.hint}>{hint}</Hint>}
-          <FieldError id={ids.error}>{error}</FieldError>
-        </div>
+        <div className="space-y-1.5">{description}</div>
         {maxCharacters && (
           <p
             className={cn('shrink-0 text-sm tabular-nums leading-5', left < 0 ? 'text-danger' : 'text-ink-muted')}
@@ -171,16 +168,13 @@ interface CheckboxFieldProps extends Described, ComponentProps<'input'> {
 }
 
 export function CheckboxField({ label, hint, error, className, ...rest }: CheckboxFieldProps) {
-  const { ids, aria } = useDescription({ hint, error })
+  const { id, description, aria } = useDescription({ hint, error })
   return (
     <div className={cn('flex gap-3', className)}>
-      <input id={ids.control} type="checkbox" className="mt-1 size-4.5 shrink-0 accent-accent" {...aria} {...rest} />
+      <input id={id} type="checkbox" className="mt-1 size-4.5 shrink-0 accent-accent" {...aria} {...rest} />
       <div className="min-w-0 space-y-0.5">
-        <label htmlFor={ids.control} className="block font-medium">
-          {label}
-        </label>
-        {hint && <Hint id={ids.hint}>{hint}</Hint>}
-        <FieldError id={ids.error}>{error}</FieldError>
+        <Label htmlFor={id}>{label}</Label>
+        {description}
       </div>
     </div>
   )
@@ -212,7 +206,7 @@ export function RadioField({
   ref,
   ...rest
 }: RadioFieldProps) {
-  const { ids, aria } = useDescription({ hint, error })
+  const { description, aria } = useDescription({ hint, error })
   const group = useRegisteredRadios(ref)
   return (
     <fieldset ref={group} className={cn('min-w-0 space-y-1.5', className)} aria-describedby={aria['aria-describedby']}>
@@ -245,8 +239,7 @@ export function RadioField({
           </label>
         ))}
       </div>
-      {hint && <Hint id={ids.hint}>{hint}</Hint>}
-      <FieldError id={ids.error}>{error}</FieldError>
+      {description}
     </fieldset>
   )
 }

@@ -12,9 +12,7 @@ export function announce() {
 /** Calls `listener` whenever such a fact has changed. Returns how to stop. */
 export function onChange(listener: () => void) {
   listeners.add(listener)
-  return () => {
-    listeners.delete(listener)
-  }
+  return () => void listeners.delete(listener)
 }
 
 /** The fact as `read` knows it, and `first` on the server and until React has taken over its markup. */

@@ -3,8 +3,6 @@ import { expect, expectAccessible, linkIn, submitSignIn, test } from './fixtures
 import { SERVICE_URL } from './service-urls'
 
 const SUBJECT = 'Confirm that you want to delete your account'
-/** The whole page on a first visit, compressed as sent. */
-const MAX_PAGE_KB = 60
 
 test('somebody who cannot sign in deletes the account by mail, and asks for it with scripts off', async ({
   browser,
@@ -79,18 +77,22 @@ test('somebody who cannot sign in deletes the account by mail, and asks for it w
   await expect(second).toHaveURL('/delete-account')
 })
 
-test('the page for people without the app is light and without a script', async ({ page }) => {
-  const sizes: Promise<number>[] = []
-  const types: string[] = []
-  page.on('requestfinished', (request) => {
-    types.push(request.resourceType())
-    sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
-  })
-  await page.goto('/delete-account', { waitUntil: 'networkidle' })
-  const kilobytes = Math.round((await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) / 1024)
-  process.stdout.write(`first visit to /delete-account: ${kilobytes} KB\n`)
-  expect(kilobytes).toBeLessThanOrEqual(MAX_PAGE_KB)
-  expect(types).not.toContain('script')
+test('a request that is sent while the service does not answer keeps the page and what was typed', async ({
+  context,
+  page,
+  inbox,
+  user,
+}) => {
+  await page.goto('/delete-account')
+  await page.getByLabel('Email address of your account').fill(user.email)
+  await context.setOffline(true)
+  await page.getByRole('button', { name: 'Email me the link' }).click()
+  await expect(page.getByRole('alert').filter({ hasText: /offline/ })).toBeVisible()
+  await context.setOffline(false)
+  await expect(page.getByRole('alert').filter({ hasText: /offline/ })).toBeHidden()
+  await page.getByRole('button', { name: 'Email me the link' }).click()
+  await expect(page.getByRole('heading', { name: 'Check your email' })).toBeFocused()
+  await inbox.latest(user.email, SUBJECT)
 })
 
 test('whoever signs in to download the data before a deletion is led back to the deletion', async ({ page, user }) => {

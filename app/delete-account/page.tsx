@@ -26,7 +26,7 @@ export async function generateMetadata({ searchParams }: PageProps): Promise<Met
   return { title: t(outcome === 'sent' ? 'sentTitle' : 'tab'), referrer: 'same-origin' }
 }
 
-/** Needs no session and no script: stores ask for a page where somebody without the app can ask for the deletion of an account. */
+/** Needs no session, and works without a script: stores ask for a page where somebody without the app can ask for the deletion of an account. */
 export default async function DeleteAccountPage({ searchParams }: PageProps) {
   const { outcome, again } = await searchParams
   const isSignedIn = (await sessionIfReadable()) !== null
@@ -42,7 +42,7 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
   const longest = formatDuration(Math.max(...deletion.steps.map(({ withinMs }) => withinMs)) / 1000, language)
   return (
     <ColumnPage
-      // The account menu needs a script, which this page has not.
+      // The account menu needs a script.
       account={null}
       link={
         isSignedIn
@@ -78,7 +78,7 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
   )
 }
 
-/** The browser's own element, which needs no script. Its text says the main thing without being opened. */
+/** The browser's own element, which works without a script. Its text says the main thing without being opened. */
 const Folded = ({ title, text, children }: { title: string; text: ReactNode; children: ReactNode }) => (
   <Card>
     <CardBody className="space-y-1">

@@ -1,6 +1,5 @@
 'use client'
 
-import Link from 'next/link'
 import { createContext, type ReactNode, useContext } from 'react'
 
 /** The parts of the brand that pages show. */
@@ -26,9 +25,8 @@ export const BrandProvider = ({ brand, children }: { brand: PageBrand; children:
 export function Brand() {
   const { name, hasLogo } = useBrand()
   return (
-    <Link
+    <a
       href="/"
-      prefetch={false}
       className="wrap-break-word inline-flex min-h-11 min-w-0 items-center gap-2.5 rounded-lg font-semibold tracking-[-0.015em]"
     >
       {hasLogo ? (
@@ -45,6 +43,6 @@ export function Brand() {
         </svg>
       )}
       {name}
-    </Link>
+    </a>
   )
 }

@@ -25,9 +25,19 @@ const hasTypedText = () =>
 
 const opensElsewhere = ({ altKey, ctrlKey, metaKey, shiftKey }: MouseEvent) => altKey || ctrlKey || metaKey || shiftKey
 
+/** How a press on a link leaves the page, or how a form does that the browser sends itself. */
+function departureOf(event: Event): (() => void) | undefined {
+  const { target } = event
+  if (target instanceof HTMLFormElement)
+    return target.getAttribute('action')?.startsWith('/') ? () => target.submit() : undefined
+  const link = target instanceof Element ? target.closest<HTMLAnchorElement>('a[href]') : null
+  if (link?.protocol.startsWith('http') !== true || link.hash || link.target || link.download) return
+  return () => window.location.assign(link.href)
+}
+
 /**
- * Blocks links while the browser is offline or the service is away, because they would replace the page and its typed text by the
- * browser's error page. A page that holds typed text asks the service first.
+ * Blocks links and forms while the browser is offline or the service is away, because they would replace the page and its typed text by
+ * the browser's error page. A page that holds typed text asks the service first.
  */
 export function OfflineNotice() {
   const t = useTranslations('Common')
@@ -41,22 +51,24 @@ export function OfflineNotice() {
   const [presses, setPresses] = useState(0)
   useEffect(() => {
     if (isThere) setPresses(0)
-    const stay = async (event: MouseEvent) => {
-      const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null
+    const stay = async (event: Event) => {
+      const leave = departureOf(event)
       // It lies over the page, and has been read by the next press.
-      if (link?.protocol.startsWith('http') !== true || link.hash || link.target || link.download) return setPresses(0)
-      if (opensElsewhere(event) || (isThere && !hasTypedText())) return
+      if (!leave) return setPresses(0)
+      if ((event instanceof MouseEvent && opensElsewhere(event)) || (isThere && !hasTypedText())) return
       event.preventDefault()
       // A browser without a network calls itself offline where the service runs on the same machine.
       const signal = AbortSignal.timeout(ANSWER_MS)
       const answer = await fetch('/api/health/live', { cache: 'no-store', signal }).catch(() => null)
-      if (answer) return window.location.assign(link.href)
+      if (answer) return leave()
       lookUntilBack(window.location.origin)
       setPresses((before) => before + 1)
     }
     // The listener runs before that of the router.
-    window.addEventListener('click', stay, { capture: true })
-    return () => window.removeEventListener('click', stay, { capture: true })
+    for (const event of ['click', 'submit']) window.addEventListener(event, stay, { capture: true })
+    return () => {
+      for (const event of ['click', 'submit']) window.removeEventListener(event, stay, { capture: true })
+    }
   }, [isThere])
   if (isThere || presses === 0) return null
   return (

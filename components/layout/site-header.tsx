@@ -1,5 +1,4 @@
 import type { Route } from 'next'
-import Link from 'next/link'
 import { AccountMenu } from './account-menu'
 import { Brand } from './brand'
 
@@ -16,12 +15,12 @@ export function SiteHeader({ account, link }: SiteHeaderProps) {
         <Brand />
         {account && <AccountMenu {...account} />}
         {!account && link && (
-          <Link
+          <a
             href={link.href}
             className="inline-flex min-h-11 items-center rounded-lg px-2 font-medium text-ink-muted hover:text-ink"
           >
             {link.label}
-          </Link>
+          </a>
         )}
       </div>
     </header>

@@ -22,7 +22,7 @@ const TYPED_KEPT_S = 5 * 60
 export const OUTCOMES = ['sent', 'incomplete', 'malformed', 'limited', 'failed'] as const
 type Outcome = (typeof OUTCOMES)[number]
 
-/** The form of the page /delete-account, which has no script. */
+/** The form of the page /delete-account, which the browser sends itself. */
 export async function askForDeletion(request: Request): Promise<Response> {
   if (!isSameOrigin(request)) return answer(403, { error: 'Only from the page itself.' })
   const fields = new URLSearchParams(await request.text())

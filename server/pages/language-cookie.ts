@@ -4,7 +4,7 @@ import { getEnv } from '../settings/env'
 /** Keeps the choice of a browser without an account. */
 export const LANGUAGE_COOKIE = 'language'
 
-/** The language that the query of a page without scripts asks for. It comes before the account's own. */
+/** The language that the query of a page asks for. It comes before the account's own. */
 export const REQUESTED_LANGUAGE = 'page-language'
 
 const YEAR_S = 365 * 24 * 60 * 60

@@ -8,7 +8,7 @@ import { LANGUAGE_COOKIE, REQUESTED_LANGUAGE } from './language-cookie'
 import { pageContext } from './session'
 
 /**
- * The language that a page without scripts was asked for, else the account's, else the browser's choice on this site, else its
+ * The language that the query asks for, else the account's, else the browser's choice on this site, else its
  * Accept-Language, else DEFAULT_LOCALE.
  */
 export const pageLanguage = cache(async (): Promise<Language> => {

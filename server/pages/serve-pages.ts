@@ -7,7 +7,7 @@ import { inRequest, requestIdOf } from '../watch/log'
 import { answer503WhileAway } from './away'
 import { hardenPage } from './page-headers'
 import { cleanPageRequest, pageOfEncodedFragment } from './page-requests'
-import { leaveScriptsOut, preparePlainPage } from './plain-page'
+import { takeLanguageOfQuery } from './query-language'
 import { createStaticFiles } from './static-files'
 
 export type Pages = Awaited<ReturnType<typeof preparePages>>
@@ -31,7 +31,7 @@ export async function preparePages(env: Env) {
       const page = pageOfEncodedFragment(incoming)
       if (page) return void outgoing.writeHead(302, { Location: page, 'Cache-Control': 'no-store' }).end()
       if (serveStaticFile(incoming, outgoing)) return
-      if (preparePlainPage(incoming, outgoing)) leaveScriptsOut(incoming, outgoing)
+      takeLanguageOfQuery(incoming, outgoing)
       const requestId = requestIdOf(incoming.headers['x-request-id'])
       outgoing.setHeader('X-Request-Id', requestId)
       answer503WhileAway(outgoing, requestId)

@@ -190,7 +190,7 @@ test('an application that does not answer keeps the withdrawal open, and the pag
   ).toBeVisible()
   await page.getByText('What exactly happens').click()
   await expect(page.getByText('Immediately, that you no longer have access: Quick Notes')).toBeVisible()
-  await expect(page.getByText('Within a day, to delete your data: Quick Notes and Silent Calendar')).toBeVisible()
+  await expect(page.getByText('Then, to delete your data: Quick Notes and Silent Calendar')).toBeVisible()
   await fillForm(page, user)
   await deleteButton(page).click()
   await page.waitForURL(/\/withdrawal\/wd_/)

@@ -122,7 +122,7 @@ function Notified({ applications }: Pick<DeletionDetailsProps, 'applications'>) 
     <div>
       <p>{t('notifyYou')}</p>
       {now.length > 0 && <p>{t('notifyNow', { apps: listed(now) })}</p>}
-      {all.length > 0 && <p>{t('notifyDay', { apps: listed(all) })}</p>}
+      {all.length > 0 && <p>{t('notifyThen', { apps: listed(all) })}</p>}
     </div>
   )
 }

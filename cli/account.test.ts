@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { day, minute } from '@/domain/limits/durations'
 import { confirmPasswordReset } from '@/domain/passwords/confirm-password-reset'
 import { ENGLISH } from '@/server/texts/catalogue'
@@ -38,6 +38,14 @@ async function shown(line: string): Promise<string> {
   const answer = (await call.run(ctx, async () => '')) as object
   const said = call.says ? await call.says(answer) : answer
   return typeof said === 'string' ? said : showAnswer(said, { now: ctx.clock.now(), width: 120, wide: false })
+}
+
+/** Somebody looks on. */
+function onTerminal() {
+  process.stdout.isTTY = true
+  onTestFinished(() => {
+    process.stdout.isTTY = false
+  })
 }
 
 const NO_USER = 'No account has this address or ID.'
@@ -786,6 +794,7 @@ test('an application that is disabled or enabled says what waits or follows', as
   expect(await shown(`app enable ${appId}`)).toBe(`${appName} is enabled; 1 deletion task follows.`)
   ctx.apps.answer = async () => ({ status: 503 })
   await pass(ctx, 60 * minute)
+  onTerminal()
   const retried = shown(`withdrawal retry ${withdrawalId}`)
   await expect.poll(() => notes.slice(1)).toEqual([[expect.stringContaining('It is tried within a minute')]])
   await runDueWork(ctx)
@@ -918,13 +927,14 @@ test('a task that was tried is asked again, and one that was not keeps its time'
   expect(await run(`task retry ${id}`)).toMatchObject({ task_id: id, retried: false, task: { state: 'pending' } })
   expect(await shown(`task retry ${id}`)).toBe('Nothing was tried yet; the task keeps its time.')
   await ctx.db.deletionTask.update({ where: { id }, data: { attempts: 1 } })
-  expect(await execute(ctx, ['task', 'retry', id], null)).toMatchObject({ task_id: id, retried: true })
+  expect(await run(`task retry ${id}`)).toMatchObject({ task_id: id, retried: true })
   const { dueAt } = await ctx.db.deletionTask.findUniqueOrThrow({ where: { id } })
   expect(dueAt).toEqual(ctx.clock.now())
   expect(notes).toEqual([])
 
   ctx.apps.answer = async () => ({ status: 503 })
   await pass(ctx, 60 * minute)
+  onTerminal()
   const retried = shown(`task retry ${id}`)
   await expect.poll(() => notes).toEqual([[expect.stringContaining('It is tried within a minute')]])
   await runDueWork(ctx)

@@ -15,7 +15,7 @@ import { retryTask, unknownTask, waiveTask } from '@/domain/applications/operate
 import type { SystemContext } from '@/domain/context'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { final, reading, revocable } from './command.ts'
-import { isDueAt, NOT_TRIED, untilTried, WAITS } from './until-tried.ts'
+import { isDueAt, isWatched, NOT_TRIED, untilTried, WAITS } from './until-tried.ts'
 import { namedApp, sentenceOfReason, waiveReason, withdrawal } from './values.ts'
 
 const id = {
@@ -38,7 +38,7 @@ async function taskOf(ctx: SystemContext, taskId: string): Promise<ShownTask> {
   return task
 }
 
-/** `is_tried` is there where the command has waited for the answer. */
+/** `is_tried` is there where the command has waited for the answer, as on a terminal. */
 type Retried = Data<typeof retryContract> & { is_tried?: boolean; task: ShownTask }
 
 function outcomeOf(task: ShownTask, { retried, isTried }: { retried?: boolean; isTried?: boolean }): string {
@@ -79,8 +79,8 @@ export const taskCommands = [
     async run(ctx, { id: taskId }, readInput): Promise<Retried> {
       const answer = await retryTask(ctx, { taskId })
       const before = await taskOf(ctx, taskId)
-      // A batch goes on with its next line.
-      if (!readInput || !answer.retried || before.is_app_disabled || before.polls) return { ...answer, task: before }
+      if (!isWatched(readInput) || !answer.retried || before.is_app_disabled || before.polls)
+        return { ...answer, task: before }
       process.stderr.write(WAITS)
       const isDue = isDueAt(ctx.clock.now())
       const { last, isTried } = await untilTried(() => taskOf(ctx, taskId), isDue)

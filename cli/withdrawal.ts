@@ -45,7 +45,7 @@ import { loadCatalogue } from '@/server/texts/load-catalogue'
 import { final, reading, revocable, UsageError } from './command.ts'
 import { type EndedBlocker, quoted } from './refusal.ts'
 import { stepName, timeOf } from './show.ts'
-import { isDueAt, NOT_TRIED, untilTried, WAITS } from './until-tried.ts'
+import { isDueAt, isWatched, NOT_TRIED, untilTried, WAITS } from './until-tried.ts'
 import { checkActiveUser, idOf, namedAccount, personOf, sentenceOfReason, withdrawal } from './values.ts'
 
 const id = { ...withdrawal, positional: true, required: true } as const
@@ -284,8 +284,8 @@ export const withdrawalCommands = [
         const next = answer.retried_steps.length > 0 ? '; what waits looks again now' : await nextStep(ctx, id)
         process.stderr.write(`Nothing has failed${next}.\n`)
       }
-      // A batch goes on with its next line.
-      if (!readInput || !answer.retried || (failingIn(before).length === 0 && disabled.length > 0)) return answer
+      if (!isWatched(readInput) || !answer.retried || (failingIn(before).length === 0 && disabled.length > 0))
+        return answer
       process.stderr.write(WAITS)
       const isDue = isDueAt(ctx.clock.now())
       const { last, isTried } = await untilTried(

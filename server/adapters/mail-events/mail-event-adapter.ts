@@ -65,6 +65,9 @@ export function messageByHeader(messageId: unknown, host: string): MailEvent['me
 /** What became of a message: `soft` and `hard` bounces will not arrive, and only a hard one says that the address takes no mail. */
 export type Outcome = 'deferred' | 'delivered' | 'complained' | 'soft' | 'hard'
 
+/** Whether the status is that of a full mailbox, which is no dead address, whatever the source calls the failure. */
+export const isMailboxFull = (status: unknown): boolean => status === '5.2.2' || status === '4.2.2'
+
 /** The event, if its source says which message of ours it is about, and an outcome that matters. */
 export const toEvents = (
   message: MailEvent['message'] | null,

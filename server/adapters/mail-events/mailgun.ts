@@ -3,6 +3,7 @@ import * as z from 'zod'
 import {
   anything,
   isFresh,
+  isMailboxFull,
   isSame,
   loose,
   type MailEventAdapter,
@@ -42,7 +43,8 @@ function outcomeOf({ event, severity, reason, 'delivery-status': status }: Event
   if (event === 'delivered' || event === 'complained') return event
   if (event !== 'failed') return undefined
   if (severity !== 'permanent') return 'deferred'
-  return SOFT_REASONS.includes(reason) || valueIn(status, 'bounce-type') === 'soft' ? 'soft' : 'hard'
+  const isSoft = SOFT_REASONS.includes(reason) || valueIn(status, 'bounce-type') === 'soft'
+  return isSoft || isMailboxFull(valueIn(status, 'enhanced-code')) ? 'soft' : 'hard'
 }
 
 /** What is signed is a time and a token, and not the event. */

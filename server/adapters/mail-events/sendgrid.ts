@@ -3,6 +3,7 @@ import * as z from 'zod'
 import {
   anything,
   isFresh,
+  isMailboxFull,
   type MailEventAdapter,
   MESSAGE_KEY,
   messageByHeader,
@@ -24,11 +25,15 @@ const OUTCOMES = new Map<string, Outcome>([
 ])
 
 const shape = z.array(z.unknown())
-const one = z.object({ event: z.string(), type: anything, email: anything, timestamp: anything }).loose()
+const one = z
+  .object({ event: z.string(), type: anything, status: anything, email: anything, timestamp: anything })
+  .loose()
 
 /** A bounce that has another type than `bounce` was blocked, or its time was over. */
-const outcomeOf = (event: string, type: unknown) =>
-  event === 'bounce' && typeof type === 'string' && type !== 'bounce' ? 'soft' : OUTCOMES.get(event)
+function outcomeOf({ event, type, status }: z.output<typeof one>): Outcome | undefined {
+  const isBlocked = typeof type === 'string' && type !== 'bounce'
+  return event === 'bounce' && (isBlocked || isMailboxFull(status)) ? 'soft' : OUTCOMES.get(event)
+}
 
 /** The setting is the public key of the signed event webhook; the service holds no secret of it. */
 export const sendgrid: MailEventAdapter = {
@@ -50,7 +55,7 @@ export const sendgrid: MailEventAdapter = {
           const { data } = one.safeParse(value)
           if (!data) return []
           const message = messageIn(data) ?? messageByHeader(valueIn(data, 'smtp-id'), host)
-          return toEvents(message, outcomeOf(data.event, data.type), { to: [data.email], at: timeOf(data.timestamp) })
+          return toEvents(message, outcomeOf(data), { to: [data.email], at: timeOf(data.timestamp) })
         })
       },
     }

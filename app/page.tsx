@@ -6,6 +6,7 @@ import { Page } from '@/components/layout/page'
 import { buttonStyle } from '@/components/ui/button-style'
 import { pageTexts } from '@/server/pages/language'
 import { sessionIfReadable } from '@/server/pages/session'
+import { NewHere } from './new-here'
 import { sections } from './settings/sections'
 import { Specimen } from './specimen'
 
@@ -39,6 +40,7 @@ export default async function LandingPage() {
               <Link href="/sign-in" className={buttonStyle({ className: 'mt-9 w-full sm:min-h-11 sm:w-auto' })}>
                 {common('signIn')} <ArrowRight className="size-4 rtl:rotate-180" aria-hidden />
               </Link>
+              <NewHere className="mt-4" />
             </div>
             <Specimen />
           </div>

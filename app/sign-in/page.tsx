@@ -1,11 +1,11 @@
 import { redirect } from 'next/navigation'
+import { NewHere } from '@/app/new-here'
 import { titled } from '@/app/page-title'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { nextPath } from '@/components/session/next-path'
 import { Alert } from '@/components/ui/alert'
 import { PageCard } from '@/components/ui/card'
-import { linkTo } from '@/components/ui/link-to'
 import { textLink } from '@/components/ui/text-link'
 import type { FreshSignInSettings } from '@/domain/context'
 import { pageTexts, textsOf } from '@/server/pages/language'
@@ -20,7 +20,7 @@ export const generateMetadata = titled('Common', 'signIn')
 
 export default async function SignInPage({ searchParams }: PageProps) {
   const { next, ended, error, again } = await searchParams
-  const { hasPasswordSignIn, identityProvider, freshSignIn, brand } = getEnv()
+  const { hasPasswordSignIn, identityProvider, freshSignIn } = getEnv()
   // The browser keeps the fragment over a redirect.
   const session = await sessionIfReadable()
   if (again === undefined && session) redirect(nextPath(next))
@@ -60,11 +60,7 @@ export default async function SignInPage({ searchParams }: PageProps) {
             </a>
           </p>
         </PageCard>
-        {brand.url && (
-          <p className="mt-6 text-center text-ink-muted text-sm">
-            {t.rich('newHere', { product: brand.name, link: linkTo(brand.url) })}
-          </p>
-        )}
+        <NewHere className="mt-6 text-center" />
       </Texts>
     </CenteredPage>
   )

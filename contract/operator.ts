@@ -410,10 +410,10 @@ export const isDisabled = ({ unreliable, tasks }: TroubledApp) =>
 export const lastAnswerOf = ({ deliveries, tasks, unreliable }: TroubledApp): string | null =>
   deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? unreliable?.waived_error ?? null
 
-/** An application that has left its tasks fails no more than the deletions that wait for it: they are late. */
+/** An application that has left its tasks fails no more than the deletions that wait for it: they are late. One that is disabled is not called. */
 export const troublesOf = (app: TroubledApp): Troubles => ({
   past_due: app.is_past_due,
-  failing: lastAnswerOf(app) !== null || app.tasks.some(holdsUp),
+  failing: !isDisabled(app) && (lastAnswerOf(app) !== null || app.tasks.some(holdsUp)),
   late: app.late_since,
   disabled: isDisabled(app),
 })

@@ -208,6 +208,24 @@ test('an application that fails stands before one that is disabled, though that 
   ])
 })
 
+test('an application that fails stands before one that is late, and one that is disabled does not fail', async () => {
+  await clearWithdrawals(ctx)
+  ctx.apps.answer = async () => ({ status: 503 })
+  await givenParticipant(ctx, 'poller', { endpoint: null })
+  await givenWithdrawal(ctx)
+  for (let hours = 0; hours < 25; hours++) await pass(ctx, 60 * minute)
+  const fails = await givenParticipant(ctx, 'fails')
+  await givenWithdrawal(ctx)
+  await pass(ctx, 120 * minute)
+  const seen = async () => groupTroubles(await watchTroubles(ctx)).apps
+  expect((await seen()).map(({ name }) => name)).toEqual(['fails', 'poller'])
+  await setApp(ctx, { appId: fails, disabled: true })
+  expect((await seen()).map((app) => [app.name, troublesOf(app).failing])).toEqual([
+    ['poller', false],
+    ['fails', false],
+  ])
+})
+
 test('a step that fails by itself is listed by itself, also where an application has accepted its task', async () => {
   await clearWithdrawals(ctx)
   ctx.apps.answer = async () => ({ status: 202 })

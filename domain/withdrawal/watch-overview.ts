@@ -1,13 +1,6 @@
-import {
-  type Figures,
-  isDisabled,
-  lastAnswerOf,
-  type TroubledApp,
-  type TroubledWithdrawal,
-  troublesOf,
-} from '@/contract/operator'
+import { type Figures, lastAnswerOf, type TroubledApp, type TroubledWithdrawal, troublesOf } from '@/contract/operator'
 import { isLeft, type ShownTask } from '@/contract/tasks'
-import { firstOf, problemSaid } from '@/contract/words'
+import { firstOf, problemSaid, TROUBLES, troublesIn } from '@/contract/words'
 import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
 import { failingApps, unreliableApps } from '../applications/operate-deliveries'
@@ -111,8 +104,12 @@ export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Tro
   }
 }
 
-/** Those that hold a withdrawal up past its due date, those that fail, those that are disabled, and those that are only waited for. */
-const rankOf = (app: TroubledApp) => (app.is_past_due ? 0 : app.problem !== null ? 1 : isDisabled(app) ? 2 : 3)
+/** By the worst of what is wrong; those that are only waited for come last. */
+function rankOf(app: TroubledApp): number {
+  const worst = Object.keys(TROUBLES)
+  const [own] = troublesIn(troublesOf(app))
+  return own ? worst.indexOf(own) : worst.length
+}
 
 /** Such as “late, HTTP 503” and “disabled”; null of an application that is only waited for. */
 export const troubleOfApp = (app: TroubledApp): string | null => problemSaid(troublesOf(app), [app.problem])

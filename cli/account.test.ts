@@ -503,6 +503,7 @@ test('a withdrawal by the operator notifies the person, and the audit says who a
   const user = await givenUser(ctx)
   const answer = await run(`withdrawal start --user ${user.userId} --reason privacy_concerns`)
   expect(answer).toMatchObject({
+    status_token: expect.stringMatching(/^wst_/),
     user_id: user.userId,
     withdrawal_id: expect.stringMatching(/^wd_/),
     status: 'processing',
@@ -518,6 +519,8 @@ test('a withdrawal by the operator notifies the person, and the audit says who a
     [user.email, 'account-withdrawal-started'],
   ])
   expect(await refusal(`withdrawal start --user ${user.userId}`)).toBe(NO_USER)
+  const { userId } = await givenUser(ctx)
+  expect(await shown(`withdrawal start --user ${userId}`)).not.toContain('wst_')
 })
 
 test('a withdrawal by the operator is refused for an unknown reason, a reason without its words, and pending transactions', async () => {
@@ -552,7 +555,7 @@ test('user send-reset mails the person a link that sets a new password, and supp
   })
   expect(audits).toMatchObject([{ actor: 'operator', ip: null }])
   expect(await refusal('user send-reset --user usr_unknown')).toBe(NO_USER)
-  const queued = 'The mail is queued: it is sent at once, or once the mail server takes it.'
+  const queued = 'The mail is queued: it is sent within a minute, or once the mail server takes it.'
   expect(await shown(`user send-reset --user ${user.userId}`)).toBe(queued)
 })
 

@@ -136,6 +136,7 @@ test('the help of all commands lists each with its sentence', () => {
     for (const command of COMMANDS) expect(help(line)).toContain(command.summary)
     expect(help(line)).toContain('  batch ')
     expect(help(line)).toContain('The pages say app, deletion, fully erased, stop waiting;')
+    expect(help(line)).toContain('user import, user export, and audit export print a line of JSON a row everywhere.')
     expect(help(line)).toContain('may be its beginning, from six characters after the prefix on.')
   }
   expect(helpFor(COMMANDS, ['user', 'show', 'usr_1'])).toBeNull()
@@ -538,7 +539,12 @@ txn_1           Order 7  €12.50  23 Nov 02:50 (18 min ago)
 
 test('with --wide a terminal shows every column, however wide the table gets', () => {
   const shown = showAnswer(WITHDRAWAL, { ...LOOK, wide: true })
-  expect(shown).toContain('[{"category":"profile","records":1}]')
+  expect(shown).toMatch(/ Profile: 1$/m)
+  const { deletion_steps } = WITHDRAWAL
+  const withdrawals = [{ withdrawal_id: 'wd_1', deletion_steps, waived_tasks: 0 }]
+  expect(showAnswer({ withdrawals }, { ...LOOK, wide: true })).toMatch(
+    / Waits for +Apps not waited for\n.+ Profile and sign-in data, Connected apps +0\n$/,
+  )
   expect(shown).toContain('and more, and more')
   expect(shown).not.toContain('--wide')
 })

@@ -1,3 +1,4 @@
+import { listOf } from '@/contract/words'
 import { version } from '../package.json'
 import { COMMON, type Command, commandsOf, findCommand, listOfChoices, type Option, optionsOf } from './command.ts'
 import { linesOf } from './show.ts'
@@ -52,6 +53,7 @@ function helpForAll(commands: Command[]): string {
     ['Every command takes these too:', ...optionLines(COMMON)],
     wrapped(
       'On a terminal a command prints what a line has room for, in the words of the pages; elsewhere it prints JSON.',
+      `${listOf(commands.filter(({ printsMany }) => printsMany).map(({ name }) => name))} print a line of JSON a row everywhere.`,
       'The pages say app, deletion, fully erased, stop waiting; commands say application, withdrawal, purged, waive.',
       'An ID of an account, a withdrawal or an application may be its beginning, from six characters after the prefix on.',
       'An address or an ID needs no option before it, unless what is done cannot be undone.',

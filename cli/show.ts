@@ -1,6 +1,17 @@
 import { type Amount, formatAmount } from '@/contract/amount'
 import { type ShownTask, troubleOf } from '@/contract/tasks'
-import { ACTIONS, ACTORS, labelOf, nameOfEvent, RECEIPTS, resultOf, TROUBLES, toLabel, WORDS } from '@/contract/words'
+import {
+  ACTIONS,
+  ACTORS,
+  FETCHES,
+  labelOf,
+  nameOfEvent,
+  RECEIPTS,
+  resultOf,
+  TROUBLES,
+  toLabel,
+  WORDS,
+} from '@/contract/words'
 import { ENGLISH } from '@/server/texts/catalogue'
 
 type Row = Record<string, unknown>
@@ -188,6 +199,7 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
 
 /** What is wrong with a deletion task stands in place of its state, as on the pages; one that its app fetches is never tried. */
 function withTrouble(row: Row, { now }: Look): Row {
+  if (row.endpoint === null) return { ...row, endpoint: FETCHES }
   if (!('is_app_disabled' in row)) return row
   const trouble = troubleOf(row as ShownTask, now)
   return { ...row, state: trouble ? TROUBLES[trouble] : row.state, due_at: row.polls ? null : row.due_at }
@@ -343,10 +355,19 @@ function textOf(value: unknown, look: Look): string {
   if (value instanceof Date) return timeOf(value, look.now)
   if (typeof value === 'string' && ISO_TIME.test(value)) return timeOf(new Date(value), look.now)
   // In a cell of a table a list of objects is too long to read.
-  if (isListOfRows(value)) return look.wide ? clean(JSON.stringify(value)) : `${countOf(value)}`
+  if (isListOfRows(value)) return look.wide ? clean(value.map(rowInWords).join(', ')) : `${countOf(value)}`
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map((entry) => textOf(entry, look)).join(', ')
   if (typeof value === 'object' && isAmount(value)) return formatAmount(value, 'en')
   return clean(typeof value === 'object' ? JSON.stringify(value) : String(value))
+}
+
+/** A deletion step by its name, and what was deleted or kept by its kind and number; what has neither stays JSON. */
+function rowInWords(row: Row): string {
+  const { step, category, records } = row
+  if (typeof step === 'string') return stepName(step)
+  return typeof category === 'string' && typeof records === 'number'
+    ? `${toLabel(category)}: ${records}`
+    : JSON.stringify(row)
 }
 
 /** Of rows that are counts themselves, the sum. */

@@ -71,7 +71,7 @@ export const userCommands = [
       await sendPasswordReset(ctx, userId)
       return { user_id: userId, accepted: true }
     },
-    says: () => 'The mail is queued: it is sent at once, or once the mail server takes it.',
+    says: () => 'The mail is queued: it is sent within a minute, or once the mail server takes it.',
   }),
   final({
     name: 'user set-password',
@@ -166,7 +166,6 @@ function forOperators({ version, verified_at, blockers, ...account }: ShownAccou
   const { has_pending, new_email, expires_at } = account.pending_change
   return {
     ...account,
-    email_undeliverable: account.email_undeliverable ? 'No, it comes back' : 'No bounce is known',
     pending_change: has_pending ? { new_email, expires_at } : 'None',
     cannot_be_deleted_until: blockers.find(({ until }) => until)?.until,
   }

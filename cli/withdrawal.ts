@@ -131,8 +131,8 @@ type Started = Data<typeof withdrawAccount>
 const endOf = ({ completed_at, estimated_completion = '' }: Started['deletion_steps'][number]) =>
   completed_at ?? estimated_completion
 
-/** In the order in which the page has the steps. */
-const startForOperators = (started: Started) => ({
+/** In the order in which the page has the steps, and without the token, which opens the progress without a sign-in. */
+const startForOperators = ({ status_token, ...started }: Started) => ({
   ...started,
   data_retention_period: daysInWords('en', started.data_retention_period),
   deletion_steps: started.deletion_steps.toSorted((one, other) => endOf(one).localeCompare(endOf(other))),

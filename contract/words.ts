@@ -19,7 +19,7 @@ const LABELS: Record<string, string> = {
   due_at: 'Next try',
   due_by: 'Due by law',
   email: 'Address',
-  email_undeliverable: 'Mail arrives',
+  email_undeliverable: 'Mail comes back',
   email_verified: 'Address is verified',
   erased: 'Deleted',
   events: 'Events that it gets',
@@ -54,7 +54,7 @@ const LABELS: Record<string, string> = {
   url: 'Link',
   user_id: 'Account',
   waive_reasons: 'Own reasons to stop waiting',
-  waived_tasks: 'Apps',
+  waived_tasks: 'Apps not waited for',
   withdrawal_id: 'Deletion',
 }
 
@@ -170,6 +170,9 @@ export const firstOf = (times: readonly (string | null | undefined)[]): string |
 /** The same with the last results in place of “failing”, such as “late, HTTP 503”; null where nothing is wrong. */
 export const problemSaid = (of: Troubles, results: readonly (string | null)[]): string | null =>
   [...troublesSaid({ ...of, failing: false }), ...new Set(results)].filter(Boolean).join(', ') || null
+
+/** Of an app that has no endpoint. */
+export const FETCHES = 'Fetches its tasks'
 
 /** “Deletion started” of `account.withdrawal_started` */
 export function nameOfEvent(type: string): string {

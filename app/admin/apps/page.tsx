@@ -3,7 +3,7 @@ import { AppLink, EventCounts, TroubleBadges } from '@/components/admin/drawn'
 import { TablePart } from '@/components/admin/part'
 import { app } from '@/contract/apps'
 import { troublesOf } from '@/contract/operator'
-import { resultOf } from '@/contract/words'
+import { FETCHES, resultOf } from '@/contract/words'
 import { listApps } from '@/domain/applications/manage'
 import { groupTroubles, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { AdminPage } from '../admin-page'
@@ -45,7 +45,7 @@ export default async function ApplicationsPage() {
               </>
             )
           },
-          endpoint: (row) => row.endpoint ?? 'Fetches its tasks',
+          endpoint: (row) => row.endpoint ?? FETCHES,
           deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
           open_tasks: true,
         }}

@@ -161,7 +161,7 @@ const FACTS: Fields<typeof shownAccount> = {
   email: true,
   email_verified: true,
   email_undeliverable: ({ email_undeliverable }) =>
-    email_undeliverable ? 'No, it comes back: reach the person another way' : 'No bounce is known',
+    email_undeliverable ? 'Yes: reach the person another way' : 'No bounce is known',
   old_mailbox_lost_at: true,
   pending_change: ({ pending_change: { new_email, expires_at } }) =>
     new_email && expires_at ? (

@@ -182,6 +182,8 @@ export interface Origin {
   /** Such as “Firefox on Linux”. */
   device: Slot
   ipAddress: Slot
+  /** `support`: our support team did it by the operator command, and there is no client. `address`: its client has named no program. */
+  client: 'whole' | 'address' | 'support' | 'none'
 }
 
 /** What stands in a letter in place of its texts of these names, and its content. */
@@ -324,12 +326,20 @@ export function LinkPanel({ look, href, label }: { look: Look; href: Slot; label
   )
 }
 
-export const originFacts = (look: Look, { at, device, ipAddress }: Origin, label: 'date' | 'requestedAt' = 'date') =>
-  [
-    [look.t(label), at],
-    [look.t('device'), device],
-    [look.t('ipAddress'), ipAddress],
-  ] as const
+export function originFacts(
+  look: Look,
+  { at, device, ipAddress, client }: Origin,
+  label: 'date' | 'requestedAt' = 'date',
+): FactsProps['facts'] {
+  const address = [look.t('ipAddress'), ipAddress] as const
+  const facts = {
+    whole: [[look.t('device'), device], address],
+    address: [address],
+    support: [[look.t('requestedHow'), look.t('requestedBySupport')]],
+    none: [],
+  } as const
+  return [[look.t(label), at], ...facts[client]]
+}
 
 export interface FactsProps {
   /** The label with its colon, as the language writes it. */

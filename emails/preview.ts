@@ -41,7 +41,12 @@ function show<Name extends keyof Mails, Props>(
 }
 
 /** Of what was done from a browser. */
-export const ORIGIN = { at: '20 November 2026 at 09:00 UTC', device: 'Firefox on Linux', ipAddress: '203.0.113.7' }
+export const ORIGIN = {
+  at: '20 November 2026 at 09:00 UTC',
+  device: 'Firefox on Linux',
+  ipAddress: '203.0.113.7',
+  client: 'whole',
+} as const
 
 /** What the preview of `npm run emails` shows of a template. The service has properties of its own, so that no build holds this. */
 export const preview: typeof show = process.env.NODE_ENV === 'production' ? () => ({}) : show

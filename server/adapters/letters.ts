@@ -131,8 +131,8 @@ const letterIn =
       createElement(template, { look, t: textsOf(wording, name), ...texts, ...choices } as unknown as Props),
   })
 
-/** Stands for what is not known, as the address of a call of the operator command. */
-const UNKNOWN = '–'
+/** Stands for a name that must not be shown. */
+const NAMELESS = '–'
 
 /** What the letters of one message are written with. */
 function penFor(message: Message, wording: Wording, settings: MessageSettings) {
@@ -145,8 +145,12 @@ function penFor(message: Message, wording: Wording, settings: MessageSettings) {
     letter: letterIn(wording, userName),
     from: (at: Date, { ipAddress, userAgent }: Origin) => ({
       at: time(at),
-      device: userAgent === '' ? UNKNOWN : deviceIn(wording, userAgent),
-      ipAddress: ipAddress || UNKNOWN,
+      device: userAgent === '' ? '' : deviceIn(wording, userAgent),
+      ipAddress,
+    }),
+    /** The operator command alone has no client. */
+    by: ({ ipAddress, userAgent }: Origin) => ({
+      client: ipAddress === '' ? ('support' as const) : userAgent === '' ? ('address' as const) : ('whole' as const),
     }),
     linkIn: (link: NotMeLink | null) => ({ notMeUrl: link?.url ?? '', notMeUntil: link ? time(link.until) : '' }),
     heldIn: (until: Date | null) => ({ heldUntil: until ? time(until) : '' }),
@@ -171,31 +175,33 @@ const LETTERS: { [Of in Template]: (message: Extract<Message, { template: Of }>,
     const subject = isOwn ? 'subjectOwn' : 'subject'
     return letter('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
   },
-  'email-changed': (message, { letter, from, linkIn }) => {
+  'email-changed': (message, { letter, from, by, linkIn }) => {
     const { hasPassword, oldEmail, newEmail, notMe } = message
     const values = { oldEmail, newEmail, ...from(message.changedAt, message), ...linkIn(notMe) }
-    return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
+    return letter('emailChanged', EmailChanged, values, { ...by(message), hasPassword, canUndo: notMe !== null })
   },
   'email-changed-unproven': (message, { letter, time }) => {
     const { oldEmail, newEmailMasked, changedAt } = message
     return letter('emailChanged', EmailChangedUnproven, { oldEmail, newEmailMasked, changedAt: time(changedAt) }, {})
   },
-  'email-change-requested': (message, { letter, from, linkIn }) => {
+  'email-change-requested': (message, { letter, from, by, linkIn }) => {
     const { hasPassword, currentEmail, newEmailMasked, requestedAt, notMe } = message
     const values = { currentEmail, newEmailMasked, ...from(requestedAt, message), ...linkIn(notMe) }
     const isAlike = maskAddress(currentEmail) === newEmailMasked
-    return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword, isAlike })
+    return letter('emailChangeRequested', EmailChangeRequested, values, { ...by(message), hasPassword, isAlike })
   },
-  'email-reverted': (message, { letter, from, heldIn }) => {
+  'email-reverted': (message, { letter, from, by, heldIn }) => {
     const { to, email, newEmail, hasPassword, outcome, heldUntil } = message
     const values = { email, newEmail, ...heldIn(heldUntil), ...from(message.revertedAt, message) }
-    const choices = { to, outcome, hasPassword, isHeld: heldUntil !== null }
+    // A row of the last release does not say where.
+    const client = message.ipAddress === '' ? ('none' as const) : by(message).client
+    const choices = { client, to, outcome, hasPassword, isHeld: heldUntil !== null }
     const subject = outcome === 'stopped' ? 'subjectStopped' : 'subject'
     return letter('emailReverted', EmailReverted, values, choices, subject)
   },
-  'password-changed': (message, { letter, from, settings }) => {
+  'password-changed': (message, { letter, from, by, settings }) => {
     const resetUrl = `${settings.appUrl}/forgot-password`
-    const choices = { canReset: settings.hasPasswordSignIn, keepsBrowser: message.keepsBrowser }
+    const choices = { ...by(message), canReset: settings.hasPasswordSignIn, keepsBrowser: message.keepsBrowser }
     return letter('passwordChanged', PasswordChanged, { ...from(message.changedAt, message), resetUrl }, choices)
   },
   'new-device': (message, { letter, time, linkIn, wording }) => {
@@ -218,48 +224,48 @@ const LETTERS: { [Of in Template]: (message: Extract<Message, { template: Of }>,
     const choices = { tells: 'many', hasPassword, hasDetails: signIns.length > 0, hasLink: notMe !== null } as const
     return letter('newDevice', NewDevice, values, choices, 'subjectMany')
   },
-  'password-reset': (message, { letter, from, onceIn }) => {
+  'password-reset': (message, { letter, from, by, onceIn }) => {
     const values = { ...onceIn(message), ...from(message.requestedAt, message) }
-    return letter('passwordReset', PasswordReset, values, {})
+    return letter('passwordReset', PasswordReset, values, by(message))
   },
-  'no-password-to-reset': (message, { letter, from, settings }) => {
+  'no-password-to-reset': (message, { letter, from, by, settings }) => {
     const { provider, requestedAt } = message
     const signInUrl = settings.settingsUrl ?? `${settings.appUrl}/sign-in`
     const values = { provider: provider ?? '', signInUrl, ...from(requestedAt, message) }
-    return letter('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
+    return letter('noPasswordToReset', NoPasswordToReset, values, { ...by(message), hasProvider: provider !== null })
   },
-  'withdrawal-requested': (message, { letter, from, onceIn }) => {
+  'withdrawal-requested': (message, { letter, from, by, onceIn }) => {
     const values = { ...onceIn(message), ...from(message.requestedAt, message) }
-    return letter('withdrawalRequested', WithdrawalRequested, values, {})
+    return letter('withdrawalRequested', WithdrawalRequested, values, by(message))
   },
-  'withdrawal-by-sign-in': (message, { letter, time, from, heldIn }) => {
+  'withdrawal-by-sign-in': (message, { letter, time, from, by, heldIn }) => {
     const { settingsUrl, heldUntil, linkFrom, requestedAt } = message
     const ends = { ...heldIn(heldUntil), linkFrom: linkFrom ? time(linkFrom) : '' }
     const values = { settingsUrl, ...ends, ...from(requestedAt, message) }
     const isHeld = heldUntil !== null
-    const choices = { isHeld, wasChanged: linkFrom !== null }
+    const choices = { ...by(message), isHeld, wasChanged: linkFrom !== null }
     return letter('withdrawalBySignIn', WithdrawalBySignIn, values, choices, isHeld ? 'subjectHeld' : 'subject')
   },
-  'undo-before-withdrawal': (message, { letter, time, from, linkIn }) => {
+  'undo-before-withdrawal': (message, { letter, time, from, by, linkIn }) => {
     const { notMe, changedAt, requestedAt } = message
     const values = { changedAt: time(changedAt), ...linkIn(notMe), ...from(requestedAt, message) }
-    return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, values, {})
+    return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, values, by(message))
   },
-  'data-exported': (message, { letter, from }) => {
+  'data-exported': (message, { letter, from, by }) => {
     const { hasPassword, exportedAt, settingsUrl } = message
     const values = { ...from(exportedAt, message), settingsUrl }
-    return letter('dataExported', DataExported, values, { hasPassword })
+    return letter('dataExported', DataExported, values, { ...by(message), hasPassword })
   },
-  'access-token-created': (message, { letter, time, from, wording }) => {
+  'access-token-created': (message, { letter, time, from, by, wording }) => {
     const { hasPassword, createdAt, tokenName, scopes, expiresAt, tokensUrl } = message
     const values = {
       ...from(createdAt, message),
       tokensUrl,
       worksUntil: time(expiresAt),
-      tokenName: displayName(tokenName) || UNKNOWN,
+      tokenName: displayName(tokenName) || NAMELESS,
       permissions: scopes.map((scope) => scopeIn(wording, scope)).join(' · '),
     }
-    return letter('accessTokenCreated', AccessTokenCreated, values, { hasPassword })
+    return letter('accessTokenCreated', AccessTokenCreated, values, { ...by(message), hasPassword })
   },
   'account-withdrawal-started': (message, { letter, wording, settings }) => {
     const { progressUrl, receipt } = message

@@ -565,14 +565,17 @@ test.each(LANGUAGES)(
   },
 )
 
-test('B121 a letter names the system alone, or says that it knows neither, and shows a dash for a call without a client', async () => {
+test('B121 a letter names the system alone, says that it knows neither, or leaves out what is not there, and says that support did it', async () => {
   const device = async (userAgent: string) => {
     const { text } = await renderMessage(changed({ userAgent }), null, settings)
     return /^Device: (.*)$/m.exec(text)?.[1]
   }
   expect(await device('Shop/3.1 (iPhone; iOS 18.2)')).toBe('iPhone')
   expect(await device('node')).toBe('Unknown browser or program')
-  expect(await device('')).toBe('–')
+  expect(await device('')).toBeUndefined()
+  const { html, text } = await renderMessage(changed({ userAgent: '', ipAddress: '' }), null, settings)
+  expect(text).toContain('How: By our support team, on your behalf.')
+  for (const part of [html, text]) expect(part).not.toMatch(/Device:|IP address:|–/)
 })
 
 test('every template has the values that `npm run emails` shows it with', async () => {

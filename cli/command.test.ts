@@ -393,6 +393,9 @@ test('an act on the pages is of the operator who did it, and one of a service of
   const rows = showAnswer({ audit }, LOOK).split('\n').slice(2, 6)
   const who = rows.map((row) => row.replace(/.*Signed in {2}/, ''))
   expect(who).toEqual(['usr_4Qm9ZsX1cT7uYb2LhKpV0w', 'olga@example.com', 'The operator command', 'Service crm'])
+  const changed = { at, action: 'role.changed', actor: 'operator' }
+  const roles = [{ ...changed, subject_id: 'none' }, changed]
+  expect(showAnswer({ audit: roles }, LOOK)).toMatch(/ Role changed to none .*\n.* Role changed {2}/)
 })
 
 test.each([50, 60, 80])('a terminal of %i columns shows whole who acted', (width) => {

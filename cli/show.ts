@@ -1,8 +1,8 @@
 import { type Amount, formatAmount } from '@/contract/amount'
 import { type ShownTask, troubleOf } from '@/contract/tasks'
 import {
-  ACTIONS,
   ACTORS,
+  actSaid,
   FETCHES,
   labelOf,
   nameOfEvent,
@@ -290,7 +290,7 @@ export const stepName = (step: string) => STEPS[step]?.title ?? step
 function cellOf(column: string, value: unknown, look: Look, row: Row = {}): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
   if (typeof value === 'string') {
-    if (column === 'action') return ACTIONS[value] ?? toLabel(value)
+    if (column === 'action') return actSaid({ ...row, action: value })
     if (column === 'actor') return whoActed(value, row)
     if (['acknowledges', 'answer', 'audience', 'state', 'status'].includes(column))
       return (row.transaction_id ? undefined : WORDS[value]) ?? toLabel(value)

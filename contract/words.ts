@@ -72,7 +72,7 @@ export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text
 export const labelOf = (field: string) => LABELS[field] ?? toLabel(field.replace(/_at$/, ''))
 
 /** Acts whose label would say something else, or would not say it in plain words. */
-export const ACTIONS: Record<string, string> = {
+const ACTIONS: Record<string, string> = {
   'access.all_ended': 'Signed out everywhere',
   'access_token.all_revoked': 'All access tokens ended',
   'access_token.revoked': 'Access token ended',
@@ -108,6 +108,12 @@ export const ACTIONS: Record<string, string> = {
   sign_in: 'Signed in',
   sign_in_refused: 'Sign-in refused',
   sign_out: 'Signed out',
+}
+
+/** “Role changed to operator”: what an act is about, where that is no id. */
+export function actSaid({ action, subject_id }: { action: string; subject_id?: string | null }): string {
+  const said = ACTIONS[action] ?? toLabel(action)
+  return action === 'role.changed' && subject_id ? `${said} to ${subject_id}` : said
 }
 
 /** Who acts in what an audit row tells, where its word says only how. */

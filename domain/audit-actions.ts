@@ -36,7 +36,7 @@ export const AUDIT_ACTIONS = {
   'reauthentication.completed': 'reauthentication_id',
   'reauthentication.refused': 'reauthentication_id',
   'reauthentication.started': 'reauthentication_id',
-  'role.changed': null,
+  'role.changed': 'role',
   'security_notice.undelivered': 'change_request_id',
   'service_token.created': 'service_token_id',
   'service_token.revoked': 'service_token_id',

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { type ShownAudit, shownAudit } from '@/contract/operator'
-import { ACTORS, toLabel } from '@/contract/words'
+import { ACTORS, actSaid, toLabel } from '@/contract/words'
 import { idLink } from './id-link'
 import { TablePart } from './part'
 
@@ -22,7 +22,7 @@ export const AuditPart = ({ acts, readerId, subjectOf, ...texts }: AuditPartProp
     rows={acts}
     id="audit_id"
     fields={{
-      action: true,
+      action: actSaid,
       subject_id: subjectOf,
       at: true,
       actor: (act) => (act.operator_id === readerId ? 'You' : <Actor of={act} />),

@@ -1,17 +1,7 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as z from 'zod'
-import {
-  ACTIONS,
-  capped,
-  labelOf,
-  notConfirmed,
-  TROUBLES,
-  type Troubles,
-  toLabel,
-  troublesIn,
-  WORDS,
-} from '@/contract/words'
+import { capped, labelOf, notConfirmed, TROUBLES, type Troubles, toLabel, troublesIn, WORDS } from '@/contract/words'
 import { Badge } from '../ui/badge'
 import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
@@ -64,7 +54,6 @@ const stepName = (step: string) => (
 )
 /** The fields whose text is more than itself. */
 const TEXTS: Record<string, (text: string, row: Record<string, unknown>) => ReactNode> = {
-  action: (action) => ACTIONS[action] ?? toLabel(action),
   kind: toLabel,
   name: (name, { app_id: id }) => (typeof id === 'string' ? <AppLink id={id} name={name} /> : name),
   phase: stepName,

@@ -23,7 +23,13 @@ export const setRole = (ctx: SystemContext, { userId, role }: { userId: string; 
   ctx.transaction(async (tx) => {
     const [user] = await tx.sql(updateRole, { userId, role })
     if (!user) throw unknownUser()
-    await addAudit(tx, 'role.changed', { userId, actor: 'operator', ip: null, at: tx.clock.now() })
+    await addAudit(tx, 'role.changed', {
+      userId,
+      actor: 'operator',
+      subject: role ?? 'none',
+      ip: null,
+      at: tx.clock.now(),
+    })
   })
 
 const findOperator = statement(

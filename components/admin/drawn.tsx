@@ -1,5 +1,5 @@
 import Link from 'next/link'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import * as z from 'zod'
 import { capped, labelOf, notConfirmed, TROUBLES, type Troubles, toLabel, troublesIn, WORDS } from '@/contract/words'
 import { Badge } from '../ui/badge'
@@ -110,7 +110,13 @@ export const EventCounts = ({
 /** A state; it is not green while an application has not confirmed. */
 export function StateOf({ state, tasks }: { state: string; tasks: Parameters<typeof notConfirmed>[0] }) {
   const missing = notConfirmed(tasks)
-  return missing ? <NotConfirmed>{`${WORDS[state] ?? state}, ${missing}`}</NotConfirmed> : <Word of={state} />
+  return missing ? (
+    <>
+      <NotConfirmed>{WORDS[state] ?? state}</NotConfirmed> <span>{missing}</span>
+    </>
+  ) : (
+    <Word of={state} />
+  )
 }
 
 export const NotConfirmed = ({ children }: { children: string }) => <Badge tone="warning">{children}</Badge>
@@ -125,16 +131,16 @@ export const Planned = ({ for: time }: { for: string }) => (
 /** A badge for each thing that is wrong; beside a name it makes the line no higher. */
 export const TroubleBadges = ({ of }: { of: Troubles }) =>
   troublesIn(of).map((name) => (
-    <Badge key={name} tone={TROUBLE_TONES[name]} className="-my-0.5">
-      <span>
+    <Fragment key={name}>
+      <Badge tone={TROUBLE_TONES[name]} className="-my-0.5">
         {TROUBLES[name]}
-        {name === 'late' && of.late && (
-          <>
-            , <Planned for={of.late} />
-          </>
-        )}
-      </span>
-    </Badge>
+      </Badge>{' '}
+      {name === 'late' && of.late && (
+        <span className="font-normal text-ink-muted text-sm">
+          <Planned for={of.late} />
+        </span>
+      )}
+    </Fragment>
   ))
 
 export const DueBy = ({ time, isPast }: { time: string | null; isPast: boolean }) => (

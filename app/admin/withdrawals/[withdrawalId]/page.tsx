@@ -120,11 +120,14 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
     ...deliveries.map(triedDelivery),
   ]
   return (
-    <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
-      <StateOf state={status} tasks={withdrawal} />
-      <TroubleBadges of={troublesOfWithdrawal(withdrawal)} />
+    <>
+      <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
+        <StateOf state={status} tasks={withdrawal} />
+        <TroubleBadges of={troublesOfWithdrawal(withdrawal)} />
+      </div>
+      {/* A part of the row itself, because its result stands below all of it. */}
       <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} tried={tried} />
-    </div>
+    </>
   )
 }
 

@@ -260,7 +260,7 @@ test('the operator finds an account by its id, its address or its external id, w
   const gone = { withdrawal_id, pending_change: { has_pending: false } }
   expect(await run(`user show ${user.userId}`)).toMatchObject(gone)
   expect(await refusal(`user find --email ${user.email}`)).toBe(
-    'No account has this address or ID. An account that is being deleted is not found by its address, but by its deletion ID, which is in the mail about it, by its account ID or by your own ID of the person: withdrawal show takes each of them.',
+    'No account has this address or ID. An account that is being deleted is not found by its address, but by its deletion ID, which is in the link of the mail about it, by its account ID or by your own ID of the person: withdrawal show takes each of them.',
   )
 })
 
@@ -742,7 +742,8 @@ test('what ends access or changes a secret asks with whom or what it concerns, a
     [`token revoke --user ${userId}`]: `Revoke every access token of ${ada}?`,
     [`service-token revoke ${crm}`]: 'Revoke the token of crm? Its service is refused from then on.',
     [`user set-password --user ${userId} --password staple-lantern`]: `Set the password of ${ada}? Every session and access token ends, and a pending change is cancelled.`,
-    [`user set-email --user ${userId} --email b@example.test`]: `Give ${ada} the address b@example.test? Every browser session ends.`,
+    [`user set-email --user ${userId} --email b@example.test`]: `Give ${ada} the address b@example.test? Every browser session ends. If the old address was verified, it gets a link that undoes this.`,
+    [`user set-email --user ${userId} --email b@example.test --old-mailbox lost`]: `Give ${ada} the address b@example.test? Every browser session ends. The old mailbox gets no link to undo this, and all earlier links end.`,
     [`app rotate-secret ${app}`]: 'Make a new signing secret for Asked? The one before signs for a day.',
     'key rotate': 'Publish a new key, which signs a day later?',
     'key rotate --now': 'Sign with a new key at once, and never again with the keys before it?',

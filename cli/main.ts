@@ -78,7 +78,7 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
 }
 
 const ask: Ask = async (question) => {
-  process.stderr.write(`${question} This cannot be undone. [y/N] `)
+  process.stderr.write(`${question} No command can undo this. [y/N] `)
   // A terminal gives a line at a time, and what follows may be a password that the command reads.
   const { value = '' } = await process.stdin.iterator({ destroyOnReturn: false }).next()
   if (!/^y(es)?$/i.test(String(value).trim())) throw new Error('Nothing was done.')

@@ -34,6 +34,9 @@ const identifiers = {
 
 const MAX_LISTED = '1000'
 
+const LOST = 'The old mailbox gets no link to undo this, and all earlier links end.'
+const KEPT = 'If the old address was verified, it gets a link that undoes this.'
+
 const shows = (verb: string, summary: string) =>
   reading({
     name: `user ${verb}`,
@@ -98,12 +101,13 @@ export const userCommands = [
       'old-mailbox': {
         value: 'lost',
         choices: ['lost'],
-        means: 'Somebody else reads the old mailbox: it gets no link to undo this, and all earlier links end.',
+        means:
+          'Give it only where you have made sure of the person, and somebody else reads or may read the old mailbox: it gets no link to undo this, and all earlier links end. Without it, an old address that was verified gets a link that undoes this.',
       },
       'if-version': { value: 'N', read: toVersion, means: 'Changes the account only if it still has this version.' },
     },
-    asks: async (ctx, { user, email }) =>
-      `Give ${await personOf(ctx, user)} the address ${email}? Every browser session ends.`,
+    asks: async (ctx, { user, email, 'old-mailbox': oldMailbox }) =>
+      `Give ${await personOf(ctx, user)} the address ${email}? Every browser session ends. ${oldMailbox ? LOST : KEPT}`,
     run: (ctx, { user: userId, email, 'old-mailbox': oldMailbox, 'if-version': ifVersion }) =>
       setEmail(ctx, { userId, email, oldMailbox, ifVersion }),
   }),

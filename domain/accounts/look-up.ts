@@ -107,7 +107,7 @@ const acceptsPrefixes = (ctx: ManagerContext) => managerOf(ctx).kind === 'operat
 
 /** A sentence without its end, which says what to do. */
 export const NOT_BY_ADDRESS =
-  'An account that is being deleted is not found by its address, but by its deletion ID, which is in the mail about it, by its account ID or by your own ID of the person'
+  'An account that is being deleted is not found by its address, but by its deletion ID, which is in the link of the mail about it, by its account ID or by your own ID of the person'
 
 /** Of the admin API. A look at a person is noted before it is answered. */
 export async function lookUpOf(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {

@@ -102,6 +102,12 @@ function ByCommand({ account, hasPasswords }: { account: ShownAccount; hasPasswo
           </div>
         )}
         <div>
+          To give the account another address, because the person has lost the mailbox:{' '}
+          <Command words={`user set-email --user ${userId} --email ADDRESS`} />, with{' '}
+          <code className="font-mono text-sm">--old-mailbox lost</code> if somebody else may read the old one. Make sure
+          of the person first.
+        </div>
+        <div>
           To end the browser sessions alone: <Command words={`session end --user ${userId}`} />
         </div>
       </div>
@@ -140,6 +146,7 @@ function State({ account }: { account: ShownAccount }) {
 const subjectAmong =
   (connections: ShownAccount['connections']) =>
   ({ action, subject_id }: ShownAudit) => {
+    if (action === 'role.changed') return null
     if (action.startsWith('withdrawal.blocker')) return subject_id
     const app = connections.find(({ app_id }) => app_id === subject_id)
     return app ? <AppLink id={app.app_id} name={app.name} /> : subject_id && linkOf(subject_id)

@@ -102,10 +102,9 @@ function ByCommand({ account, hasPasswords }: { account: ShownAccount; hasPasswo
           </div>
         )}
         <div>
-          To give the account another address, because the person has lost the mailbox:{' '}
-          <Command words={`user set-email --user ${userId} --email ADDRESS`} />, with{' '}
-          <code className="font-mono text-sm">--old-mailbox lost</code> if somebody else may read the old one. Make sure
-          of the person first.
+          To give the account another address, because the person has lost the mailbox: make sure of the person, and add{' '}
+          <code className="font-mono text-sm">--old-mailbox lost</code> if somebody else may read the old one.{' '}
+          <Command words={`user set-email --user ${userId} --email ADDRESS`} />
         </div>
         <div>
           To end the browser sessions alone: <Command words={`session end --user ${userId}`} />

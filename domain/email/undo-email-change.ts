@@ -50,7 +50,7 @@ export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
     readChange(ctx, notice, ({ has_password, status, reverted_at, closed_at, requested_at }) => ({
       hasPassword: has_password,
       at: reverted_at ?? closed_at ?? requested_at,
-      outcome: status === 'reverted' ? 'restored' : 'stopped',
+      outcome: status === 'reverted' ? ('restored' as const) : ('stopped' as const),
       // A row of the last release does not say where.
       ...(openSealed<Origin>(ctx, notice.sealed) ?? { ipAddress: '', userAgent: '' }),
     })),

@@ -4,6 +4,9 @@ import type { Message } from '../ports'
 import { openSealed } from '../sealed'
 import { bytes, type Described, integer, text, time } from '../sql'
 
+/** What a letter is about has ended, so that it is not tried again. */
+export const ENDED = Symbol('ended')
+
 export interface Letter {
   to: string
   message: Message
@@ -35,8 +38,8 @@ interface Definition<Facts, Recipient extends string> {
   message(ctx: AnyContext, facts: Facts, recipient: Recipient): Message
   /** Adds what exists only after the commit, such as a receipt; null while it is missing. The row has to be sealed, so that it is tried again. */
   complete?(ctx: SystemContext, facts: Facts, attempts: number): Promise<Facts | null>
-  /** Reads the facts for a later attempt; null if the letter can no longer be made. */
-  read(ctx: SystemContext, notice: NoticeRow): Promise<Facts | null>
+  /** Reads the facts for a later attempt; null if they cannot be read, ENDED if what the letter is about has ended. */
+  read(ctx: SystemContext, notice: NoticeRow): Promise<Facts | null | typeof ENDED>
   /** Whose copies go out also if support has said meanwhile that their mailbox is lost. */
   reachesLost?: readonly Recipient[]
 }
@@ -46,8 +49,8 @@ export interface StoredNotice {
   name: string
   recipients: object
   reachesLost: readonly string[]
-  /** The letter of a claimed row, the same as at the first attempt; null if it can no longer be made. */
-  readLetter(ctx: SystemContext, notice: NoticeRow): Promise<Letter | null>
+  /** The letter of a claimed row, the same as at the first attempt; null if it cannot be made, ENDED if nobody wants it any more. */
+  readLetter(ctx: SystemContext, notice: NoticeRow): Promise<Letter | null | typeof ENDED>
 }
 
 export interface Notice<Facts, Recipient extends string>
@@ -81,7 +84,7 @@ export function defineNotice<Facts, Recipient extends string>({
       const recipient = (notice.recipient ?? 'sealed') as Recipient
       if (!Object.hasOwn(recipients, recipient)) return null
       const facts = await read(ctx, notice)
-      return facts && letter(ctx, facts, recipient, notice.attempts)
+      return facts === ENDED ? ENDED : facts && letter(ctx, facts, recipient, notice.attempts)
     },
   }
 }

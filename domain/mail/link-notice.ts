@@ -2,7 +2,7 @@ import type { AnyContext, Link, SystemContext, Transaction } from '../context'
 import { undoWindowEnd } from '../limits/held-addresses'
 import type { Message, Origin } from '../ports'
 import { openSealed } from '../sealed'
-import { defineNotice, type Notice, type NoticeRow } from './define-notice'
+import { defineNotice, ENDED, type Notice, type NoticeRow } from './define-notice'
 import { findLinkedAccount, type LinkedAccount, linkOf, mayOpen } from './linked-account'
 import { LINKS, type LinkKind } from './links'
 
@@ -82,14 +82,18 @@ export const linkFactsOf = (
   userAgent,
 })
 
-/** Null if the link would be bound to another address or password than at the first attempt, which may have been delivered. */
-async function readLink(ctx: SystemContext, kind: LinkKind, notice: NoticeRow): Promise<LinkFacts | null> {
+/** Ended if the link would be bound to another address or password than at the first attempt, which may have been delivered. */
+async function readLink(
+  ctx: SystemContext,
+  kind: LinkKind,
+  notice: NoticeRow,
+): Promise<LinkFacts | null | typeof ENDED> {
   const { id: noticeId, user_id: userId, expires_at: endsAt } = notice
   const opened = openSealed<SealedLink>(ctx, notice.sealed)
   if (!opened || !endsAt) return null
   const { emailKey, credentialVersion, ipAddress, userAgent = '' } = opened
   const account = await findLinkedAccount(ctx, userId)
-  if (account?.email_key !== emailKey) return null
-  if (account.credential_version !== (credentialVersion ?? account.credential_version)) return null
+  if (account?.email_key !== emailKey) return ENDED
+  if (account.credential_version !== (credentialVersion ?? account.credential_version)) return ENDED
   return linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress, userAgent })
 }

@@ -5,7 +5,7 @@ import { seal } from '../sealed'
 import { bytes, integer, isOneOf, type Part, sql, statement, text, time, UNWAITED } from '../sql'
 import { coalesced } from '../work/coalesce'
 import { claimFor, eachBatch, isDue, leaseEnd, moveDueAt, nextTryAt, throwAll } from '../work/queue'
-import { NOTICE_ROW, type Notice, type NoticeRow, type StoredNotice } from './define-notice'
+import { ENDED, NOTICE_ROW, type Notice, type NoticeRow, type StoredNotice } from './define-notice'
 import { isLostMailbox } from './lost-mailbox'
 import { recordMails, type SentMail } from './mail-deliveries'
 
@@ -104,6 +104,7 @@ async function trySending(ctx: SystemContext, kinds: NoticeKinds, notice: Notice
   const letter = await kind.readLetter(ctx, notice)
   // Retry a sealed notice, because its key may be restored; give up any other whose subject was deleted.
   if (!letter) return { to: '', outcome: sealed ? 'deferred' : 'refused' }
+  if (letter === ENDED) return { to: '', outcome: 'refused' }
   const { to } = letter
   const mayReach =
     kind.reachesLost.includes(notice.recipient ?? '') || !(await isLostMailbox(ctx, { userId, address: to }))

@@ -195,6 +195,8 @@ test('a link is sent after a mail outage, but not after its time has ended or th
   await sendDueNotices(ctx, NOTICE_KINDS)
   expect(await confirm(resetTokenTo(ctx, user.email))).toBe('accepted')
   for (const { email } of [late, changed]) expect(templatesTo(ctx, email)).not.toContain('password-reset')
+  const waiting = { userId: changed.userId, kind: 'password_reset', dueAt: { not: null } }
+  expect(await ctx.db.notice.count({ where: waiting })).toBe(0)
 })
 
 test('a reset is refused if nobody signs in with a password', async () => {

@@ -793,7 +793,7 @@ test('an application that is disabled or enabled says what waits or follows', as
   ])
   const notes = noted()
   await ctx.db.deletionTask.updateMany({ where: { withdrawalId }, data: { attempts: 1, lastError: 'HTTP 500' } })
-  await run(`withdrawal retry ${withdrawalId}`)
+  expect(await shown(`withdrawal retry ${withdrawalId}`)).toBe('Nothing was tried.')
   expect(notes).toEqual([[`${appName} is disabled: enable it first.\n`]])
   expect(await shown(`app enable ${appId}`)).toBe(`${appName} is enabled; 1 deletion task follows.`)
   ctx.apps.answer = async () => ({ status: 503 })
@@ -852,7 +852,7 @@ test('a withdrawal says on a terminal what fails and what is late, as its page d
   ctx.clock.advance(8 * day)
   const step = await ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: of } })
   const planned = timeOf(step.estimatedCompletion, new Date())
-  expect(await status()).toBe(`In progress, failing, late, planned ${planned}`)
+  expect(await status()).toBe(`In progress, failing, late, a step planned ${planned}`)
   expect(await shown(`withdrawal show ${withdrawalId}`)).toMatch(
     /^Profile .+ In progress, failing, late +no answer in time \(timeout\) .+ 2\n {2}Planned: \d/m,
   )

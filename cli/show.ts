@@ -292,6 +292,8 @@ function cellOf(column: string, value: unknown, look: Look, row: Row = {}): stri
   if (typeof value === 'string') {
     if (column === 'action') return actSaid({ ...row, action: value })
     if (column === 'actor') return whoActed(value, row)
+    // The action names the role.
+    if (column === 'subject_id' && row.action === 'role.changed') return ''
     if (['acknowledges', 'answer', 'audience', 'state', 'status'].includes(column))
       return (row.transaction_id ? undefined : WORDS[value]) ?? toLabel(value)
     if (column === 'kind') return value in RECEIPTS ? `Of ${RECEIPTS[value as keyof typeof RECEIPTS]}` : toLabel(value)
@@ -393,7 +395,7 @@ function distanceOf(ms: number): string {
   const round = ms < 0 ? Math.floor : Math.round
   const minutes = round(Math.abs(ms) / 60_000)
   const unit = UNITS.find((one) => minutes >= one.minutes)
-  if (!unit) return 'now'
+  if (!unit) return ms < 0 ? 'just now' : 'now'
   const distance = `${round(minutes / unit.minutes)} ${unit.name}`
   return ms < 0 ? `${distance} ago` : `in ${distance}`
 }

@@ -36,6 +36,7 @@ const MAX_LISTED = '1000'
 
 const LOST = 'The old mailbox gets no link to undo this, and all earlier links end.'
 const KEPT = 'If the old address was verified, it gets a link that undoes this.'
+const WAS_LOST = 'The old mailbox got no link to undo this, and all earlier links have ended.'
 
 const shows = (verb: string, summary: string) =>
   reading({
@@ -108,8 +109,11 @@ export const userCommands = [
     },
     asks: async (ctx, { user, email, 'old-mailbox': oldMailbox }) =>
       `Give ${await personOf(ctx, user)} the address ${email}? Every browser session ends. ${oldMailbox ? LOST : KEPT}`,
-    run: (ctx, { user: userId, email, 'old-mailbox': oldMailbox, 'if-version': ifVersion }) =>
-      setEmail(ctx, { userId, email, oldMailbox, ifVersion }),
+    async run(ctx, { user: userId, email, 'old-mailbox': oldMailbox, 'if-version': ifVersion }) {
+      const account = await setEmail(ctx, { userId, email, oldMailbox, ifVersion })
+      process.stderr.write(`Every browser session has ended. ${oldMailbox ? WAS_LOST : KEPT}\n`)
+      return account
+    },
   }),
   shows('show', 'Shows an account, and what holds its deletion back.'),
   shows('find', 'Shows the account that has this usr_…, this address or this ID of yours.'),

@@ -114,10 +114,15 @@ function forOperators(shown: ShownWithdrawal) {
       WORDS[status],
       notConfirmed({ open_tasks, waived_tasks }),
       ...troublesSaid(troubles),
-      troubles.late && `planned ${timeOf(new Date(troubles.late), now)}`,
+      troubles.late && `a step planned ${timeOf(new Date(troubles.late), now)}`,
     ),
     deletion_steps: withdrawal.deletion_steps.map((step) => ({ ...step, status: statusOf(step, tasks) })),
     tasks: tasks.map((task) => ({ ...task, person_reads: task.waived && readBy(task.waived) })),
+    // By its name, as on the page.
+    audit: withdrawal.audit.map((act) => ({
+      ...act,
+      subject_id: tasks.find(({ task_id }) => task_id === act.subject_id)?.name ?? act.subject_id,
+    })),
     scheduled_completion: completed_at
       ? null
       : inWords(planned, new Date(scheduled_completion) < now && 'which has passed'),
@@ -146,6 +151,8 @@ interface Failing {
 
 /** Where the command has waited for the answers it has what came of them. */
 type Retried = Data<typeof retryContract> & {
+  /** All that failed is of apps that are disabled. */
+  is_stopped?: boolean
   is_tried?: boolean
   status?: WithdrawalState
   still_failing?: Failing[]
@@ -162,7 +169,8 @@ function failingIn(withdrawal: ShownWithdrawal): Failing[] {
 }
 
 function retriedForOperators({ is_tried, status = 'processing', still_failing = [], ...answer }: Retried) {
-  if (is_tried === undefined) return answer
+  if (!answer.retried || answer.is_stopped) return 'Nothing was tried.'
+  if (is_tried === undefined) return 'What failed is tried within a minute; withdrawal show has the answers.'
   if (!is_tried) return NOT_TRIED
   const failing = still_failing.map(({ name, last_error }) => `${name} (${resultOf(last_error)})`)
   if (failing.length > 0) return `Failed again: ${failing.join('; ')}.`
@@ -284,8 +292,8 @@ export const withdrawalCommands = [
         const next = answer.retried_steps.length > 0 ? '; what waits looks again now' : await nextStep(ctx, id)
         process.stderr.write(`Nothing has failed${next}.\n`)
       }
-      if (!isWatched(readInput) || !answer.retried || (failingIn(before).length === 0 && disabled.length > 0))
-        return answer
+      if (failingIn(before).length === 0 && disabled.length > 0) return { ...answer, is_stopped: true }
+      if (!isWatched(readInput) || !answer.retried) return answer
       process.stderr.write(WAITS)
       const isDue = isDueAt(ctx.clock.now())
       const { last, isTried } = await untilTried(

@@ -46,9 +46,8 @@ test('B76 words of a screen reader: the change of an address by its code', async
     - textbox "Verification code" [active]
     - button "Verify"
     - paragraph:
-      - text: Nothing yet? Check your spam folder, or
-      - button "use another address"
-      - text: .
+      - text: Nothing yet? Check your spam folder.
+      - button "Use another address"
     - button /Resend in \\d minutes/ [disabled]
     - button "Cancel change"
     - heading "Current address" [level=2]

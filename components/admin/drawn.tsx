@@ -129,7 +129,7 @@ export const Planned = ({ for: time }: { for: string }) => (
 )
 
 /** A badge for each thing that is wrong; beside a name it makes the line no higher. */
-export const TroubleBadges = ({ of }: { of: Troubles }) =>
+export const TroubleBadges = ({ of, isOfSteps = false }: { of: Troubles; isOfSteps?: boolean }) =>
   troublesIn(of).map((name) => (
     <Fragment key={name}>
       <Badge tone={TROUBLE_TONES[name]} className="-my-0.5">
@@ -137,6 +137,7 @@ export const TroubleBadges = ({ of }: { of: Troubles }) =>
       </Badge>{' '}
       {name === 'late' && of.late && (
         <span className="font-normal text-ink-muted text-sm">
+          {isOfSteps && 'a step '}
           <Planned for={of.late} />
         </span>
       )}

@@ -109,7 +109,8 @@ export function LanguageControl({ className, linksTo }: LanguageControlProps) {
                 type="button"
                 onClick={(event) => {
                   event.currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
-                  if (value !== language) void choose(value)
+                  // Also the one of the page, which may be the browser's alone.
+                  void choose(value)
                 }}
                 {...itemOf(value)}
               >

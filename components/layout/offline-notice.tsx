@@ -1,6 +1,6 @@
 'use client'
 
-import { WifiOff } from 'lucide-react'
+import { Wifi, WifiOff } from 'lucide-react'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { lookUntilBack, useIsAway } from '../ui/service-away'
@@ -41,6 +41,7 @@ function departureOf(event: Event): (() => void) | undefined {
  */
 export function OfflineNotice() {
   const t = useTranslations('Common')
+  const errors = useTranslations('Errors')
   const isOnline = useSyncExternalStore(
     subscribeOnline,
     () => navigator.onLine,
@@ -50,12 +51,11 @@ export function OfflineNotice() {
   const isThere = isOnline && !isAway
   const [presses, setPresses] = useState(0)
   useEffect(() => {
-    if (isThere) setPresses(0)
     const stay = async (event: Event) => {
       const leave = departureOf(event)
       // It lies over the page, and has been read by the next press.
       if (!leave) return setPresses(0)
-      if ((event instanceof MouseEvent && opensElsewhere(event)) || (isThere && !hasTypedText())) return
+      if ((event instanceof MouseEvent && opensElsewhere(event)) || (isThere && !hasTypedText())) return setPresses(0)
       event.preventDefault()
       // A browser without a network calls itself offline where the service runs on the same machine.
       const signal = AbortSignal.timeout(ANSWER_MS)
@@ -70,14 +70,22 @@ export function OfflineNotice() {
       for (const event of ['click', 'submit']) window.removeEventListener(event, stay, { capture: true })
     }
   }, [isThere])
-  if (isThere || presses === 0) return null
+  if (presses === 0) return null
   return (
     <p
-      key={presses}
+      key={`${presses} ${isThere}`}
       role="alert"
       className="fade-in fixed inset-x-4 bottom-4 z-50 mx-auto flex w-fit max-w-full animate-in items-center gap-2.5 rounded-xl border border-line bg-surface px-4 py-3 shadow-lift"
     >
-      <WifiOff className="size-5 shrink-0 text-warning" aria-hidden /> {t(isOnline ? 'away' : 'offline')}
+      {isThere ? (
+        <>
+          <Wifi className="size-5 shrink-0 text-success" aria-hidden /> {errors('back')}
+        </>
+      ) : (
+        <>
+          <WifiOff className="size-5 shrink-0 text-warning" aria-hidden /> {t(isOnline ? 'away' : 'offline')}
+        </>
+      )}
     </p>
   )
 }

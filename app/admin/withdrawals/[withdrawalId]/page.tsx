@@ -123,7 +123,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
     <>
       <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
         <StateOf state={status} tasks={withdrawal} />
-        <TroubleBadges of={troublesOfWithdrawal(withdrawal)} />
+        <TroubleBadges of={troublesOfWithdrawal(withdrawal)} isOfSteps />
       </div>
       {/* A part of the row itself, because its result stands below all of it. */}
       <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} tried={tried} />

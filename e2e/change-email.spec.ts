@@ -321,6 +321,23 @@ test('five wrong codes end the request, and the page says what to do', async ({ 
   await expectAccessible(page)
 })
 
+test('a status that is read before the refusal of a code does not count the code twice', async ({
+  page,
+  signedInUser,
+  inbox,
+}) => {
+  const newEmail = await requestChange(page, signedInUser)
+  const code = codeIn(await inbox.latest(newEmail, VERIFY))
+  await page.route('**/email/verify', async (route) => {
+    const response = await route.fetch()
+    // At the second one the page shows what the first has told.
+    for (let read = 0; read < 2; read++) await page.waitForResponse(/email\/status/)
+    await route.fulfill({ response })
+  })
+  await enterCode(page, code === '000000' ? '000001' : '000000')
+  await expect(page.getByText('4 attempts left')).toBeVisible()
+})
+
 test('a change that replaces the one of another browser, of which the page knew nothing, says so', async ({
   page,
   browser,

@@ -12,9 +12,9 @@ import { emailStatusKey, type Pending } from './email-status'
 const resolver = rulesOf((rules) => rules.codeRules)
 
 /** A refusal that ends the request: one that says so, or the wrong code that used the last attempt. */
-function endOf(error: unknown, attemptsRemaining: number): ApiError | null {
+function endOf(error: unknown, leftBefore: number): ApiError | null {
   if (!(error instanceof ApiError)) return null
-  if (error.code === 'EMAIL_003' && attemptsRemaining <= 1)
+  if (error.code === 'EMAIL_003' && leftBefore <= 1)
     return new ApiError('EMAIL_005', ERRORS.EMAIL_005.details, ERRORS.EMAIL_005.status)
   return ['EMAIL_004', 'EMAIL_005', 'EMAIL_006'].includes(error.code) ? error : null
 }
@@ -37,11 +37,14 @@ export function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: 
   const form = useForm({ resolver, reValidateMode: 'onSubmit' })
   const readAgain = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
   const focus = () => form.setFocus('verification_code')
+  const left = Math.min(pending.attemptsRemaining, leftAtMost)
+  /** A status that is read before the refusal comes counts the code already. */
+  const leftBefore = useRef(left)
   const refused = (error: unknown) => {
-    const end = endOf(error, pending.attemptsRemaining)
+    const end = endOf(error, leftBefore.current)
     if (end) onEnded(end)
     else if (error instanceof ApiError && error.code === 'EMAIL_003') {
-      setLeftAtMost(pending.attemptsRemaining - 1)
+      setLeftAtMost(leftBefore.current - 1)
       form.setValue('verification_code', '')
       form.setError('verification_code', { type: 'wrong', message: error.code })
       focus()
@@ -55,6 +58,7 @@ export function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: 
   const send = form.handleSubmit(async ({ verification_code }) => {
     if (isSending.current) return
     isSending.current = true
+    leftBefore.current = left
     const sent = verify.mutateAsync({ change_request_id: pending.changeRequestId, verification_code })
     await sent.catch(() => {}).finally(() => (isSending.current = false))
   })
@@ -65,7 +69,6 @@ export function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: 
     event?.preventDefault()
     focus()
   }
-  const left = Math.min(pending.attemptsRemaining, leftAtMost)
   return { form, left, submit, isPending: verify.isPending, focus, refused, readAgain }
 }
 

@@ -852,9 +852,9 @@ test('a withdrawal says on a terminal what fails and what is late, as its page d
   ctx.clock.advance(8 * day)
   const step = await ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: of } })
   const planned = timeOf(step.estimatedCompletion, new Date())
-  expect(await status()).toBe(`In progress, failing, late, a step planned ${planned}`)
+  expect(await status()).toBe(`In progress, failing, late since ${planned}`)
   expect(await shown(`withdrawal show ${withdrawalId}`)).toMatch(
-    /^Profile .+ In progress, failing, late +no answer in time \(timeout\) .+ 2\n {2}Planned: \d/m,
+    /^Profile .+ In progress, failing, late +no answer in time \(timeout\) .+ 2\n {2}Late since: \d/m,
   )
   const problemInList = async () => {
     const { withdrawals } = (await run('withdrawal list')) as unknown as { withdrawals: Answer[] }

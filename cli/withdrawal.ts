@@ -23,6 +23,7 @@ import { type withdrawAccount, withdrawBody } from '@/contract/withdrawal'
 import {
   capitalized,
   count,
+  listOf,
   nameOfEvent,
   notConfirmed,
   problemSaid,
@@ -113,8 +114,9 @@ function forOperators(shown: ShownWithdrawal) {
     status: inWords(
       WORDS[status],
       notConfirmed({ open_tasks, waived_tasks }),
-      ...troublesSaid(troubles),
-      troubles.late && `a step planned ${timeOf(new Date(troubles.late), now)}`,
+      ...troublesSaid(troubles).map((word) =>
+        word === 'late' && troubles.late ? `late since ${timeOf(new Date(troubles.late), now)}` : word,
+      ),
     ),
     deletion_steps: withdrawal.deletion_steps.map((step) => ({ ...step, status: statusOf(step, tasks) })),
     tasks: tasks.map((task) => ({ ...task, person_reads: task.waived && readBy(task.waived) })),
@@ -281,7 +283,7 @@ export const withdrawalCommands = [
   }),
   revocable({
     name: 'withdrawal retry',
-    summary: 'Tries at once what has failed.',
+    summary: 'Tries at once what has failed. A terminal waits for the answers, and a pipe does not.',
     options: { id },
     async run(ctx, { id }, readInput): Promise<Retried> {
       const before = await showWithdrawal(ctx, id)
@@ -289,7 +291,11 @@ export const withdrawalCommands = [
       const disabled = before.tasks.filter((task) => isOpen(task) && task.is_app_disabled)
       for (const { name } of disabled) process.stderr.write(`${name} is disabled: enable it first.\n`)
       if (!answer.retried && disabled.length === 0) {
-        const next = answer.retried_steps.length > 0 ? '; what waits looks again now' : await nextStep(ctx, id)
+        const silent = before.tasks.filter((task) => isOpen(task) && task.polls).map(({ name }) => name)
+        const next =
+          silent.length > 0
+            ? `; it waits for ${listOf(silent)}: see that each asks for its tasks`
+            : await nextStep(ctx, id)
         process.stderr.write(`Nothing has failed${next}.\n`)
       }
       if (failingIn(before).length === 0 && disabled.length > 0) return { ...answer, is_stopped: true }

@@ -33,7 +33,7 @@ const LABELS: Record<string, string> = {
   kind: 'Mail',
   last_asked_at: 'Last asked for its tasks',
   last_error: 'Last result',
-  late_since: 'Planned',
+  late_since: 'Late since',
   locale: 'Language',
   name: 'App',
   old_mailbox_lost_at: 'An old mailbox was reported lost',

@@ -121,15 +121,15 @@ export function StateOf({ state, tasks }: { state: string; tasks: Parameters<typ
 
 export const NotConfirmed = ({ children }: { children: string }) => <Badge tone="warning">{children}</Badge>
 
-/** By what something is late. */
-export const Planned = ({ for: time }: { for: string }) => (
+/** From when on something is late. */
+export const Since = ({ time }: { time: string }) => (
   <>
-    planned <LocalTime dateTime={time} format="short" mayBreak />
+    since <LocalTime dateTime={time} format="short" mayBreak />
   </>
 )
 
 /** A badge for each thing that is wrong; beside a name it makes the line no higher. */
-export const TroubleBadges = ({ of, isOfSteps = false }: { of: Troubles; isOfSteps?: boolean }) =>
+export const TroubleBadges = ({ of }: { of: Troubles }) =>
   troublesIn(of).map((name) => (
     <Fragment key={name}>
       <Badge tone={TROUBLE_TONES[name]} className="-my-0.5">
@@ -137,8 +137,7 @@ export const TroubleBadges = ({ of, isOfSteps = false }: { of: Troubles; isOfSte
       </Badge>{' '}
       {name === 'late' && of.late && (
         <span className="font-normal text-ink-muted text-sm">
-          {isOfSteps && 'a step '}
-          <Planned for={of.late} />
+          <Since time={of.late} />
         </span>
       )}
     </Fragment>

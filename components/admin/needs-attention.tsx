@@ -7,7 +7,7 @@ import { Alert } from '../ui/alert'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
 import { StepWaitsFor } from './attempts'
-import { DueBy, type Fields, Planned } from './drawn'
+import { DueBy, type Fields, Since } from './drawn'
 import { Facts } from './facts'
 import { Part, Unread } from './part'
 import { Retry } from './retry'
@@ -129,7 +129,7 @@ const WITHDRAWAL: Fields<typeof contract.troubledWithdrawal> = {
         <span className="text-ink-muted">
           {step.late_since && (
             <>
-              {step.attempts > 0 ? 'Late' : 'Nobody has run it in time'}, <Planned for={step.late_since} />.{' '}
+              {step.attempts > 0 ? 'Late' : 'Nobody has run it'} <Since time={step.late_since} />.{' '}
             </>
           )}
           <StepWaitsFor step={step} />

@@ -17,12 +17,15 @@ interface RetryProps<Name extends 'retryTask' | 'retryWithdrawal'> {
   tried: readonly Tried[]
   /** With fewer there is no button. */
   least?: number
+  /** How many tasks nobody waits for any more: these have not ended by a retry. */
+  waived?: number
 }
 
 /** Has the next sweep try again what has failed, and says what came of it. */
 export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({
   tried: all,
   least = 1,
+  waived = 0,
   ...button
 }: RetryProps<Name>) {
   const now = useServerTime()
@@ -31,6 +34,11 @@ export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({
   const attempts = tried.reduce((sum, { attempts }) => sum + attempts, 0)
   const [before, setBefore] = useState<number | null>(null)
   const [isOver, setOver] = useState(false)
+  const [waivedBefore, setWaivedBefore] = useState(waived)
+  if (waived !== waivedBefore) {
+    setWaivedBefore(waived)
+    setBefore(null)
+  }
   // While a call runs it is counted already, and has no answer yet.
   const isRunning = tried.some(({ due_at }) => due_at !== null && Date.parse(due_at) <= now)
   if (before !== null && !isOver && attempts !== before && !isRunning) setOver(true)

@@ -38,13 +38,14 @@ export function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: 
   const readAgain = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
   const focus = () => form.setFocus('verification_code')
   const left = Math.min(pending.attemptsRemaining, leftAtMost)
-  /** A status that is read before the refusal comes counts the code already. */
-  const leftBefore = useRef(left)
+  /** Null while no code is on its way. A status that is read before its refusal comes counts it already. */
+  const leftBefore = useRef<number | null>(null)
   const refused = (error: unknown) => {
-    const end = endOf(error, leftBefore.current)
+    const before = leftBefore.current ?? left
+    const end = endOf(error, before)
     if (end) onEnded(end)
     else if (error instanceof ApiError && error.code === 'EMAIL_003') {
-      setLeftAtMost(leftBefore.current - 1)
+      setLeftAtMost(before - 1)
       form.setValue('verification_code', '')
       form.setError('verification_code', { type: 'wrong', message: error.code })
       focus()
@@ -53,14 +54,12 @@ export function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: 
     void readAgain()
   }
   const verify = useVerifyEmail(userId, { onMutate: onSubmit, onSuccess: onVerified, onError: refused })
-  // An input method may complete a code twice in one moment, before the page knows of the first call.
-  const isSending = useRef(false)
   const send = form.handleSubmit(async ({ verification_code }) => {
-    if (isSending.current) return
-    isSending.current = true
+    // An input method may complete a code twice in one moment, before the page knows of the first call.
+    if (leftBefore.current !== null) return
     leftBefore.current = left
     const sent = verify.mutateAsync({ change_request_id: pending.changeRequestId, verification_code })
-    await sent.catch(() => {}).finally(() => (isSending.current = false))
+    await sent.catch(() => {}).finally(() => (leftBefore.current = null))
   })
   const submit = (event?: BaseSyntheticEvent) => {
     // The refusal of a wrong code has emptied the field, and says more than that it is empty.

@@ -123,10 +123,16 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
     <>
       <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
         <StateOf state={status} tasks={withdrawal} />
-        <TroubleBadges of={troublesOfWithdrawal(withdrawal)} isOfSteps />
+        <TroubleBadges of={troublesOfWithdrawal(withdrawal)} />
       </div>
       {/* A part of the row itself, because its result stands below all of it. */}
-      <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} tried={tried} />
+      <Retry
+        operation="retryWithdrawal"
+        params={{ withdrawalId: id }}
+        of={id}
+        tried={tried}
+        waived={withdrawal.waived_tasks ?? 0}
+      />
     </>
   )
 }
@@ -161,7 +167,7 @@ const factsOf = ({ completed_at, purged_at }: ShownWithdrawal, now: Date): Field
       {receipt_due_at && '; one is being written'}
       {receipts.length > 0 && (
         <div className="text-ink-muted text-sm">
-          This command prints them: <Command words={`receipt show ${withdrawal_id}`} />
+          This command prints them: <Command words={`receipt show ${withdrawal_id} --wide`} />
         </div>
       )}
     </>

@@ -137,6 +137,7 @@ async function sendCheck(
   if (body === undefined) return { ...answer, problem: 'HTTP 200 without readable JSON' }
   const said = absenceAnswer.safeParse(body).data
   if (!said) return { ...answer, problem: 'HTTP 200, but the answer lacks "present" or "account"' }
-  if ((said.account ?? person.account) !== person.account) return { ...answer, problem: 'HTTP 200 about another account' }
+  if ((said.account ?? person.account) !== person.account)
+    return { ...answer, problem: 'HTTP 200 about another account' }
   return { ...answer, present: said.present }
 }

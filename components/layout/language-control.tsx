@@ -84,7 +84,7 @@ export function LanguageControl({ className, linksTo }: LanguageControlProps) {
         popoverTarget={id}
         // Before the script runs, the browser tells it by itself.
         aria-expanded={hydrated ? isOpen : undefined}
-        className="inline-flex min-h-11 items-center gap-1.5 rounded-lg px-1 hover:text-ink"
+        className="-ms-1 inline-flex min-h-11 items-center gap-1.5 rounded-lg px-1 hover:text-ink sm:ms-0"
       >
         <Globe className="size-4" aria-hidden />
         <span className="sr-only">{t('language')}</span>

@@ -50,6 +50,7 @@ export function OfflineNotice() {
   const isAway = useIsAway()
   const isThere = isOnline && !isAway
   const [presses, setPresses] = useState(0)
+  const [isForm, setForm] = useState(false)
   useEffect(() => {
     const stay = async (event: Event) => {
       const leave = departureOf(event)
@@ -62,6 +63,7 @@ export function OfflineNotice() {
       const answer = await fetch('/api/health/live', { cache: 'no-store', signal }).catch(() => null)
       if (answer) return leave()
       lookUntilBack(window.location.origin)
+      setForm(event.type === 'submit')
       setPresses((before) => before + 1)
     }
     // The listener runs before that of the router.
@@ -83,7 +85,8 @@ export function OfflineNotice() {
         </>
       ) : (
         <>
-          <WifiOff className="size-5 shrink-0 text-warning" aria-hidden /> {t(isOnline ? 'away' : 'offline')}
+          <WifiOff className="size-5 shrink-0 text-warning" aria-hidden />{' '}
+          {t(isForm ? 'notSent' : isOnline ? 'away' : 'offline')}
         </>
       )}
     </p>

@@ -38,7 +38,7 @@ export function SiteFooter({ isSignedIn }: SiteFooterProps) {
           {t('sections.deleteAccount')}
         </a>
       )}
-      <LanguageControl className="-ms-1 sm:ms-auto" linksTo={path === '/delete-account' ? path : undefined} />
+      <LanguageControl className="sm:ms-auto" linksTo={path === '/delete-account' ? path : undefined} />
     </footer>
   )
 }

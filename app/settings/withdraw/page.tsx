@@ -50,7 +50,14 @@ export default async function WithdrawAccountPage(props: PageProps) {
         deletedWithin={formatDuration(longestMs / 1000, await pageLanguage())}
         retentionDays={retentionDays}
         keptUntil={keptUntil}
-        details={<WhatHappens steps={steps} retentionDays={retentionDays} keptUntil={keptUntil} />}
+        details={
+          <WhatHappens
+            steps={steps}
+            retentionDays={retentionDays}
+            keptUntil={keptUntil}
+            hasApps={applications.length > 0}
+          />
+        }
       />
     </Texts>
   )

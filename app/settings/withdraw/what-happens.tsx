@@ -10,12 +10,14 @@ interface WhatHappensProps {
   retentionDays: number
   /** The time at which the kept records would be deleted. */
   keptUntil: string
+  /** False if no app is asked. */
+  hasApps?: boolean
 }
 
 const AFTERWARDS = ['afterwardsRecord', 'afterwardsReceipts', 'afterwardsList', 'afterwardsApp'] as const
 
 /** Explains the deletion in full. */
-export async function WhatHappens({ steps, retentionDays: days, keptUntil }: WhatHappensProps) {
+export async function WhatHappens({ steps, retentionDays: days, keptUntil, hasApps = true }: WhatHappensProps) {
   const t = await pageTexts('WhatHappens')
   const form = await pageTexts('DeleteAccount')
   const deletion = await pageTexts('Deletion')
@@ -26,6 +28,7 @@ export async function WhatHappens({ steps, retentionDays: days, keptUntil }: Wha
         <h2 className="font-semibold">{t('whenTitle')}</h2>
         <Rows
           rows={steps
+            .filter(({ step }) => hasApps || step !== 'third_party_integrations')
             .toSorted((a, b) => a.withinMs - b.withinMs)
             .map(({ step, withinMs }) => [
               withinMs ? t('within', { time: formatDuration(withinMs / 1000, language) }) : t('immediately'),
@@ -52,7 +55,7 @@ export async function WhatHappens({ steps, retentionDays: days, keptUntil }: Wha
         <div className="text-ink-muted">
           <p>{t.rich('afterwards', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}</p>
           <ul className="mt-1 list-disc space-y-1 ps-5">
-            {AFTERWARDS.map((what) => (
+            {AFTERWARDS.filter((what) => hasApps || what !== 'afterwardsApp').map((what) => (
               <li key={what}>{t(what)}</li>
             ))}
           </ul>

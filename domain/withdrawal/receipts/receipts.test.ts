@@ -180,12 +180,13 @@ const RECIPE = /```sh\n(decode\(\)[^`]*)```/.exec(readFileSync('docs/api.md', 'u
 test.skipIf(spawnSync('openssl', ['version']).status !== 0)(
   'F32 openssl alone verifies a receipt by the recipe of the documents',
   async () => {
-    const { receipt, key } = await givenReceipt()
+    const { receipt, jwks } = await givenReceipt()
     const directory = mkdtempSync(path.join(tmpdir(), 'receipt-'))
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+    writeFileSync(path.join(directory, 'jwks.json'), JSON.stringify(jwks))
     const verify = (text: string) => {
       writeFileSync(path.join(directory, 'receipt.txt'), `${text}\n`)
-      return spawnSync('sh', ['-c', `X=${key.x}\n${RECIPE}`], { cwd: directory }).status === 0
+      return spawnSync('sh', ['-c', `curl() { cat jwks.json; }\n${RECIPE}`], { cwd: directory }).status === 0
     }
     expect(verify(receipt)).toBe(true)
     const changed = [...flipped(receipt)]

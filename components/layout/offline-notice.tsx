@@ -1,6 +1,6 @@
 'use client'
 
-import { Wifi, WifiOff } from 'lucide-react'
+import { TriangleAlert } from 'lucide-react'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { lookUntilBack, useIsAway } from '../ui/service-away'
@@ -79,16 +79,8 @@ export function OfflineNotice() {
       role="alert"
       className="fade-in fixed inset-x-4 bottom-4 z-50 mx-auto flex w-fit max-w-full animate-in items-center gap-2.5 rounded-xl border border-line bg-surface px-4 py-3 shadow-lift"
     >
-      {isThere ? (
-        <>
-          <Wifi className="size-5 shrink-0 text-success" aria-hidden /> {errors('back')}
-        </>
-      ) : (
-        <>
-          <WifiOff className="size-5 shrink-0 text-warning" aria-hidden />{' '}
-          {t(isForm ? 'notSent' : isOnline ? 'away' : 'offline')}
-        </>
-      )}
+      {!isThere && <TriangleAlert className="size-5 shrink-0 text-warning" aria-hidden />}
+      {isThere ? errors('back') : t(isForm ? 'notSent' : isOnline ? 'away' : 'offline')}
     </p>
   )
 }

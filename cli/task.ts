@@ -41,7 +41,7 @@ async function taskOf(ctx: SystemContext, taskId: string): Promise<ShownTask> {
 /** `is_tried` is there where the command has waited for the answer, as on a terminal. */
 type Retried = Data<typeof retryContract> & { is_tried?: boolean; task: ShownTask }
 
-function outcomeOf(task: ShownTask, { retried, isTried }: { retried?: boolean; isTried?: boolean }): string {
+function outcomeOf({ retried, is_tried: isTried, task }: Retried): string {
   const { name, state, last_error } = task
   if (task.is_app_disabled) return `${name} is disabled: enable it first.`
   if (!retried) return 'Nothing was tried yet; the task keeps its time.'
@@ -86,7 +86,7 @@ export const taskCommands = [
       const { last, isTried } = await untilTried(() => taskOf(ctx, taskId), isDue)
       return { ...answer, is_tried: isTried, task: last }
     },
-    says: ({ retried, is_tried, task }: Retried) => outcomeOf(task, { retried, isTried: is_tried }),
+    says: outcomeOf,
   }),
   final({
     name: 'task waive',

@@ -11,15 +11,11 @@ import {
 } from '@/contract/errors'
 import { isFormRule } from '../forms/form-rule'
 import { formatDuration } from '../ui/duration'
+import type { Refusal } from '../ui/error-alert'
 import { onceBack } from '../ui/service-away'
 
 type Rule = keyof typeof RULES
 const RULE_OF = new Map<string, Rule>(Object.entries(RULES).map(([name, sentence]) => [sentence, name as Rule]))
-
-interface FieldError {
-  type?: unknown
-  message?: string
-}
 
 /** The texts that people read for a refusal. The error table advises programmers, the catalogue advises people. */
 export function useErrorTexts() {
@@ -47,7 +43,7 @@ export function useErrorTexts() {
   }
 
   /** A form's message is either a rule of the contract (`CODE` or `CODE: sentence`) or the text of a refusal. */
-  function fieldText(error: FieldError | undefined): string | undefined {
+  function fieldText(error: Refusal | undefined): string | undefined {
     if (!error?.message || error.type === 'answer') return error?.message
     const { code, details } = parseIssueMessage(error.message)
     return sentence(code, details)

@@ -37,7 +37,7 @@ function departureOf(event: Event): (() => void) | undefined {
 
 /**
  * Blocks links and forms while the browser is offline or the service is away, because they would replace the page and its typed text by
- * the browser's error page. A page that holds typed text asks the service first.
+ * the browser's error page. A form, and a page that holds typed text, asks the service first.
  */
 export function OfflineNotice() {
   const t = useTranslations('Common')
@@ -56,7 +56,7 @@ export function OfflineNotice() {
       const leave = departureOf(event)
       // It lies over the page, and has been read by the next press.
       if (!leave) return setPresses(0)
-      if ((event instanceof MouseEvent && opensElsewhere(event)) || (isThere && !hasTypedText())) return setPresses(0)
+      if (event instanceof MouseEvent && (opensElsewhere(event) || (isThere && !hasTypedText()))) return setPresses(0)
       event.preventDefault()
       // A browser without a network calls itself offline where the service runs on the same machine.
       const signal = AbortSignal.timeout(ANSWER_MS)

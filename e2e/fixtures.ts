@@ -129,6 +129,7 @@ export async function signInByForm(page: Page, user: User, at = '/sign-in', text
 }
 
 export async function submitSignIn(page: Page, user: Pick<User, 'email' | 'password'>, texts = en): Promise<void> {
+  await expect(page).toHaveURL(/\/sign-in/)
   await page.getByLabel(texts.SignIn.email).fill(user.email)
   await page.getByLabel(texts.SignIn.password, { exact: true }).fill(user.password)
   await page.getByRole('button', { name: texts.Common.signIn, exact: true }).click()

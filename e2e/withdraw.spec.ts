@@ -130,6 +130,7 @@ test('a person downloads a copy of their data without opening the deletion', asy
   await expect(notice).toBeFocused()
   await page.goto(at('/settings/withdraw'))
   await page.getByRole('link', { name: 'Download your data first' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Your data' })).toBeVisible()
   await page.getByLabel('Current password').fill(user.password)
   await page.getByRole('button', { name: 'Download', exact: true }).click()
   await page.getByRole('link', { name: 'Continue to delete account' }).click()

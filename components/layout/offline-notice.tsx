@@ -16,28 +16,26 @@ function subscribeOnline(listener: () => void) {
 /** So long a service that runs may take to say so. */
 const ANSWER_MS = 3_000
 
-const hasTypedText = () =>
-  [
-    ...document.querySelectorAll<HTMLInputElement>(
-      'main :is(input:not([type=checkbox], [type=radio], [type=hidden]), textarea)',
-    ),
-  ].some(({ value, defaultValue }) => value !== defaultValue)
+/** Whether the service answers. A browser without a network calls itself offline where the service runs on the same machine. */
+const answers = () =>
+  fetch('/api/health/live', { cache: 'no-store', signal: AbortSignal.timeout(ANSWER_MS) }).then(
+    () => true,
+    () => false,
+  )
 
-const opensElsewhere = ({ altKey, ctrlKey, metaKey, shiftKey }: MouseEvent) => altKey || ctrlKey || metaKey || shiftKey
-
-/** How a press on a link leaves the page, or how a form does that the browser sends itself. */
-function departureOf(event: Event): (() => void) | undefined {
+/** The link or the form with which an event leaves the page for another of the service. */
+function departureOf(event: Event) {
   const { target } = event
-  if (target instanceof HTMLFormElement)
-    return target.getAttribute('action')?.startsWith('/') ? () => target.submit() : undefined
+  if (target instanceof HTMLFormElement) return target.getAttribute('action')?.startsWith('/') ? target : undefined
+  const { altKey, ctrlKey, metaKey, shiftKey } = event as MouseEvent
   const link = target instanceof Element ? target.closest<HTMLAnchorElement>('a[href]') : null
-  if (link?.protocol.startsWith('http') !== true || link.hash || link.target || link.download) return
-  return () => window.location.assign(link.href)
+  if (link?.origin !== window.location.origin || link.hash || link.target || link.download) return
+  return altKey || ctrlKey || metaKey || shiftKey ? undefined : link
 }
 
 /**
- * Blocks links and forms while the browser is offline or the service is away, because they would replace the page and its typed text by
- * the browser's error page. A form, and a page that holds typed text, asks the service first.
+ * Lets a link or a form leave the page once the service has answered. Without an answer the browser's error page would replace this page
+ * and what was typed there.
  */
 export function OfflineNotice() {
   const t = useTranslations('Common')
@@ -52,26 +50,44 @@ export function OfflineNotice() {
   const [presses, setPresses] = useState(0)
   const [isForm, setForm] = useState(false)
   useEffect(() => {
+    let mayLeave: Element | undefined
+    let isAsking = false
+    // A pointer goes down a tenth of a second before its click, which then need not wait for the answer.
+    const askEarly = async (event: Event) => {
+      mayLeave = undefined
+      const departure = departureOf(event)
+      if (departure && (await answers())) mayLeave = departure
+    }
     const stay = async (event: Event) => {
-      const leave = departureOf(event)
-      // It lies over the page, and has been read by the next press.
-      if (!leave) return setPresses(0)
-      if (event instanceof MouseEvent && (opensElsewhere(event) || (isThere && !hasTypedText()))) return setPresses(0)
+      const departure = departureOf(event)
+      // The notice lies over the page, and has been read by the next press.
+      if (!departure || departure === mayLeave) return setPresses(0)
       event.preventDefault()
-      // A browser without a network calls itself offline where the service runs on the same machine.
-      const signal = AbortSignal.timeout(ANSWER_MS)
-      const answer = await fetch('/api/health/live', { cache: 'no-store', signal }).catch(() => null)
-      if (answer) return leave()
+      event.stopPropagation()
+      if (isAsking) return
+      isAsking = true
+      const hasAnswered = await answers()
+      isAsking = false
+      if (hasAnswered) {
+        mayLeave = departure
+        if (departure instanceof HTMLFormElement) departure.requestSubmit((event as SubmitEvent).submitter)
+        else departure.click()
+        mayLeave = undefined
+        return
+      }
       lookUntilBack(window.location.origin)
       setForm(event.type === 'submit')
       setPresses((before) => before + 1)
     }
-    // The listener runs before that of the router.
-    for (const event of ['click', 'submit']) window.addEventListener(event, stay, { capture: true })
+    // They run before the router's own listener.
+    const listeners = { pointerdown: askEarly, click: stay, submit: stay }
+    for (const [event, listener] of Object.entries(listeners))
+      window.addEventListener(event, listener, { capture: true })
     return () => {
-      for (const event of ['click', 'submit']) window.removeEventListener(event, stay, { capture: true })
+      for (const [event, listener] of Object.entries(listeners))
+        window.removeEventListener(event, listener, { capture: true })
     }
-  }, [isThere])
+  }, [])
   if (presses === 0) return null
   return (
     <p

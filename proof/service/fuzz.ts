@@ -339,8 +339,8 @@ async function expectNoProblem<T>(
   const worker = async () => {
     for (let one = left.pop(); one !== undefined; one = left.pop()) {
       let problem = await problemWith(one, note)
-      // A busy machine refuses for a moment. What a request itself causes, it causes each time.
-      for (let tries = 1; problem?.startsWith('503 ') && tries < MAX_TRIES; tries++) {
+      // A busy machine refuses, or is slow, for a moment. What a request itself causes, it causes each time.
+      for (let tries = 1; problem !== null && /^503 |^\d+ ms/.test(problem) && tries < MAX_TRIES; tries++) {
         await sleep(tries * 1_000)
         problem = await problemWith(one, note)
       }

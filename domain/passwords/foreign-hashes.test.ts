@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { hashSync } from '@node-rs/bcrypt'
 import { beforeEach, expect, test } from 'vitest'
 import { changeEmail } from '@/domain/email/change-email'
 import { changeInput, givenPendingChange, signInAs } from '@/testing/account'
@@ -48,6 +49,17 @@ test.each([BCRYPT, hashBy('passlib argon2'), hashBy('Django, bcrypt_sha256'), ha
     expect(await ctx.passwords.verify(passwordHash ?? '', 'another password')).toBe(false)
   },
 )
+
+test('B131 a typing error that bcrypt does not read opens as before, and does not become the password', async () => {
+  const user = await givenUser(ctx)
+  const long = 'correct horse battery staple '.repeat(3)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: hashSync(`${long}the end`, 4) } })
+  for (const password of [`${long}the ned`, `${long}the end`]) {
+    expect(await signInAs(ctx, { ...user, password })).toMatchObject({ userId: user.userId })
+    await ctx.settle()
+    expect(await isOwn(user.userId)).toBe(false)
+  }
+})
 
 test('renewing a hash ends no session, cancels no change and does not count as a new password', async () => {
   const user = await givenForeigner()

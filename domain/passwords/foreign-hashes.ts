@@ -1,4 +1,5 @@
 import { AppError } from '@/contract/errors'
+import { normalisedPassword } from '@/contract/guessable-password'
 import { addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { cappedCount, type Figure, readFigures } from '../figures'
@@ -6,6 +7,7 @@ import { MAX_FLOOR_AGE_MS } from '../limits/durations'
 import { literal, NOTHING, type Part, real, sql, statement, text } from '../sql'
 import { costliestSamples, OWN_PASSWORD_PREFIX } from './password-formats'
 
+const BCRYPT_BYTES = 72
 const MEASUREMENTS = 3
 /** On an idle machine a check rarely takes that much longer than the slowest measurement. */
 const FLOOR_FACTOR = 1.5
@@ -118,6 +120,9 @@ interface Proven {
  */
 export function renewHash(ctx: SystemContext, { userId, passwordHash, password, fits }: Proven): void {
   if (passwordHash === null || (passwordHash.startsWith(OWN_PASSWORD_PREFIX) && fits !== 'as_typed')) return
+  const forms = [password, normalisedPassword(password)]
+  // Bcrypt ignores what follows, so that a typing error there would become the password.
+  if (passwordHash.startsWith('$2') && forms.some((form) => Buffer.byteLength(form) > BCRYPT_BYTES)) return
   ctx.background(async () => {
     try {
       const to = await ctx.passwords.hash(password)

@@ -197,6 +197,15 @@ export async function takePlaces(ctx: NotingContext, wanted: WantedPlaces): Prom
   return judgePlaces(ctx, wanted, rows, now)
 }
 
+const lookOnly = statement('look-at-places', LOOK_VALUES, PLACE_ROW, lookAtPlacesPart)
+
+/** Refuses a call that would find no place. Takes none. */
+export async function requireRoom(ctx: NotingContext, look: Bucket[]): Promise<void> {
+  const now = ctx.clock.now()
+  const wanted = { take: [], look }
+  await judgePlaces(ctx, wanted, await ctx.sql(lookOnly, lookValues(wanted, now)), now)
+}
+
 /**
  * Makes a call whose one statement takes and looks at places, and reads one row of what they guard. The columns of `row` are null where
  * `read` finds nothing.

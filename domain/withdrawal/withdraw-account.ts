@@ -77,7 +77,7 @@ async function withdraw<More extends object>(
   { places, ...by }: WithdrawalRequester,
   more?: More,
 ): Promise<Data<typeof contract> & More> {
-  if (!by.actor?.withdrawal) await requireLedgerStore(ctx)
+  if (!by.actor?.withdrawal) await requireLedgerStore(ctx, places?.take)
   const first = await tryToWithdraw(ctx, input, { ...by, places, haveAnswered: false }, more)
   if (first.data) return withAcceptance(ctx, first.data)
   const asking = askApplications(ctx, input.userId).then(async (blockers) => {

@@ -8,6 +8,7 @@ import { givenService, type Service, times } from '@/testing/service'
 import { until } from '@/testing/until'
 import { givenLedger, ledgerLines, unmountLedger } from '@/testing/withdrawals'
 import { registerApp } from '../../applications/manage'
+import { addTransaction } from '../../applications/transactions'
 import { createProcess } from '../../process'
 import { listReceipts } from '../receipts/receipts'
 import { rotateSigningKey } from '../receipts/signing-keys'
@@ -177,6 +178,24 @@ test('F42 a store that fails after the commit is told, and the same key gets the
   failPuts()
   expect((await repeat()).text).toBe(repeated.text)
   expect(await withdrawals()).toHaveLength(1)
+})
+
+test('F42 a call that its limit refuses writes nothing into the store', async () => {
+  await addTransaction(ctx, { userId: caller.userId, status: 'pending', title: '', ip: '' })
+  const { put } = ctx.ledger
+  let puts = 0
+  ctx.ledger.put = (name, content) => {
+    puts++
+    return put(name, content)
+  }
+  const codes: string[] = []
+  for (let n = 0; n < 7; n++) {
+    // As if the last object had been stored long ago.
+    ctx.process.ledger.storedAt = Number.NEGATIVE_INFINITY
+    codes.push((await withdraw(caller)).code)
+  }
+  expect(codes).toEqual([...times(5, () => 'WITHDRAWAL_003'), 'RATE_001', 'RATE_001'])
+  expect(puts).toBe(5)
 })
 
 test('F42 concurrent withdrawals share writes of the ledger', async () => {

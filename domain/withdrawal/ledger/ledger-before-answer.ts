@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError, DELETION_STARTED } from '@/contract/errors'
 import type { SystemContext } from '../../context'
+import { type Bucket, requireRoom } from '../../limits/buckets'
 import { coalesced } from '../../work/coalesce'
 import { acceptanceOf } from '../receipts/receipts'
 import { findStandingLine } from '../receipts/stored-lines'
@@ -28,9 +29,17 @@ const probe = coalesced(
   0,
 )
 
-/** Refuses while the store takes no object, so that no withdrawal begins whose line could not be stored. */
-export async function requireLedgerStore(ctx: SystemContext): Promise<void> {
-  if (!ctx.waitsForLedger || performance.now() - ctx.process.ledger.storedAt < RECENTLY_STORED_MS) return
+/**
+ * Refuses while the store takes no object, so that no withdrawal begins whose line could not be stored. A call that its limits refuse
+ * anyway writes nothing, because a store with object lock keeps every probe.
+ */
+export async function requireLedgerStore(ctx: SystemContext, limits: Bucket[] = []): Promise<void> {
+  const needsProbe = () =>
+    ctx.waitsForLedger && performance.now() - ctx.process.ledger.storedAt >= RECENTLY_STORED_MS
+  if (!needsProbe()) return
+  if (limits.length > 0) await requireRoom(ctx, limits)
+  // Another call may have stored something meanwhile.
+  if (!needsProbe()) return
   await withinTime(ctx, () => probe(ctx), AWAY)
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { externalId } from './admin'
 import { contract, FOR_SERVICES_ON_ACCOUNT, isStorable, lengthOf, STORABLE } from './define'
-import { accountId, amount, blocker, givenTime, isoDateTime, maxLength } from './fields'
+import { accountId, amount, blocker, givenTime, isName, isoDateTime, maxLength, NAME_PATTERN } from './fields'
 
 const MAX_KEY_LENGTH = 255
 const MAX_CODE_LENGTH = 64
@@ -10,21 +10,18 @@ const MAX_URL_LENGTH = 2000
 /** The maximum in one application's answer. */
 const MAX_BLOCKERS = 20
 
-const isLine = (text: string) => isStorable(text) && /\S/.test(text) && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
-
 const code = z
   .string('REQUEST_001: code must be a string.')
   .regex(/^[!-~]{1,64}$/, `REQUEST_001: code has 1 to ${MAX_CODE_LENGTH} visible ASCII characters.`)
   .describe('For programs, such as `unpaid_invoice`')
 export const blockerTitle = z
   .string('REQUEST_001: title must be a string.')
-  .refine(isLine, 'REQUEST_001: title must be text of one line.')
+  .refine(
+    (text) => isStorable(text) && isName(text),
+    'REQUEST_001: title must be text of one line, with something to see and without direction or tag characters.',
+  )
   .check(maxLength(MAX_TITLE_LENGTH, `REQUEST_001: title has at most ${MAX_TITLE_LENGTH} characters.`))
-  .meta({
-    description: 'As the person reads it',
-    minLength: 1,
-    pattern: String.raw`^[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*[^\s\uFEFF\u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`,
-  })
+  .meta({ description: 'As the person reads it', minLength: 1, pattern: NAME_PATTERN })
 const url = z
   .string('REQUEST_001: url must be a string or null.')
   .check(maxLength(MAX_URL_LENGTH, `REQUEST_001: url has at most ${MAX_URL_LENGTH} characters.`))

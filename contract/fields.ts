@@ -143,6 +143,9 @@ const UNRULY_CHARACTER = new RegExp(`[${UNRULY}]`, 'u')
 /** The rule of every name. Joiners are good, because words of some languages and some emoji need them. */
 export const isName = (text: string) => hasVisible(text) && !UNRULY_CHARACTER.test(text)
 
+/** The same, for the API description. */
+export const NAME_PATTERN = `^[^${UNRULY}]*(?=${VISIBLE})[^${UNRULY}]+$`
+
 /** The member `name`. */
 export const lineName = (description: string, max: number) =>
   z
@@ -153,11 +156,7 @@ export const lineName = (description: string, max: number) =>
       'REQUEST_001: name must be text of one line, with something to see and without direction or tag characters.',
     )
     .check(maxLength(max, `REQUEST_001: name has at most ${max} characters.`))
-    .meta({
-      description,
-      minLength: 1,
-      pattern: `^[^${UNRULY}]*(?=${VISIBLE})[^${UNRULY}]+$`,
-    })
+    .meta({ description, minLength: 1, pattern: NAME_PATTERN })
 
 interface AddressMessages {
   wrongType: string

@@ -6,6 +6,7 @@ const SPECIAL_IPV4 = [
   '10.0.0.0/8', // private
   '100.64.0.0/10', // carrier-grade NAT
   '127.0.0.0/8', // loopback
+  '168.63.129.16/32', // the agent of an Azure host
   '169.254.0.0/16', // link-local, and the metadata services of clouds
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments

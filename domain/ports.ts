@@ -171,6 +171,8 @@ export type Message =
   | (Origin & {
       template: 'password-changed'
       userName: string
+      /** Whether the address was verified; without that a stranger may read the mail. */
+      isVerified: boolean
       changedAt: Date
       /** Whether the browser that changed it stays signed in. */
       keepsBrowser: boolean

@@ -58,6 +58,15 @@ const ROWS = {
     refusal: 'Too many wrong passwords within a day. Nothing was changed.',
     shown: 'refusals',
   },
+  /** Changes of a user's password, each of which is mailed and told to the applications. */
+  passwordChange: {
+    places: 10,
+    windowMs: day,
+    settings: ['PASSWORD_CHANGE_LIMIT', 'PASSWORD_CHANGE_WINDOW'],
+    code: 'EMAIL_008',
+    refusal: 'The password was changed too often within a day. Nothing was changed.',
+    shown: 'refusals',
+  },
   /** Changes of a user to an address that is taken. */
   taken: {
     places: 5,

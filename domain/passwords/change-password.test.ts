@@ -70,6 +70,14 @@ test('B40 the address gets the notice of a new password after any mail outage, e
   expect(notice).toMatchObject({ sealed: null, sentAt: ctx.clock.now() })
 })
 
+test('B121 an address that was never verified learns of a new password, and nothing of who set it', async () => {
+  await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
+  await changePassword(await asUser(ctx, user), input(user))
+  await ctx.settle()
+  const message = { template: 'password-changed', userName: '', isVerified: false }
+  expect(ctx.mailbox).toMatchObject([{ to: user.email, message }])
+})
+
 test('neither a right password nor an invalid new one takes a place', async () => {
   const caller = await asUser(ctx, user)
   for (let n = 0; n < 25; n++) {

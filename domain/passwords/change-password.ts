@@ -3,7 +3,7 @@ import { AppError, RULES } from '@/contract/errors'
 import { normalisedPassword } from '@/contract/guessable-password'
 import type { changePassword as contract } from '@/contract/password'
 import type { Context } from '../context'
-import { takePlaces } from '../limits/buckets'
+import { takePlaces, takePlacesInside, userBucket } from '../limits/buckets'
 import { isStillLive, refusalOfEnded } from '../sessions/live-caller'
 import { integer, type RowOf, sql, statement, text } from '../sql'
 import { countGuess, guessBuckets } from './guesses'
@@ -37,6 +37,7 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
       isStillLive(tx, actor),
     ])
     if (!account || !isLive) return false
+    await takePlacesInside(tx, { take: [userBucket(tx, 'passwordChange', userId)] })
     const by = { actor: actor.kind, ip, userAgent }
     await replaceAndNotify(tx, account, { action: 'password.changed', by, passwordHash, except: actor.id })
     await tx.keepAnswer?.(data)

@@ -34,12 +34,12 @@ export async function confirmPasswordReset(
     const locked = await lockProven(tx, { userId, credentialVersion })
     if (locked?.email_key !== emailKey) throw new AppError('PASSWORD_002')
     const by = { actor: 'reset_link', ip: tx.ip, userAgent: tx.userAgent }
+    const at = tx.clock.now()
     await Promise.all([
-      replaceAndNotify(tx, locked, { action: 'password.reset', by, passwordHash }),
+      replaceAndNotify(tx, { ...locked, email_verified_at: at }, { action: 'password.reset', by, passwordHash }),
       endSignInLinks(tx, userId),
     ])
     if (locked.email_verified_at) return
-    const at = tx.clock.now()
     await Promise.all([tx.sql(verifyAddress, { userId, at }), addAudit(tx, 'email.verified', { ...by, userId, at })])
   })
   return { password_changed: true }

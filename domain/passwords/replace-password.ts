@@ -13,7 +13,10 @@ import { requireGoodPassword } from './new-password'
 interface PasswordFacts {
   /** The account's address at that time, encrypted in the row, because whoever took the account over may change it. */
   to: string
+  /** Empty if the address was never verified, because a stranger may read it. */
   userName: string
+  /** Missing in rows of an older release. */
+  isVerified?: boolean
   at: Date
   ipAddress: string
   /** Missing in rows of an older release. */
@@ -25,9 +28,10 @@ interface PasswordFacts {
 export const passwordChanged = defineNotice<PasswordFacts, 'sealed'>({
   name: 'password_changed',
   ...sealedFacts<PasswordFacts>(),
-  message: (_ctx, { userName, at, ipAddress, userAgent = '', keepsBrowser = true }) => ({
+  message: (_ctx, { userName, isVerified = true, at, ipAddress, userAgent = '', keepsBrowser = true }) => ({
     template: 'password-changed',
     userName,
+    isVerified,
     changedAt: at,
     ipAddress,
     userAgent,
@@ -128,10 +132,11 @@ export async function replacePassword(
 /** Replaces the password of an account that is locked, and tells applications, the audit and the person. */
 export async function replaceAndNotify(
   tx: Transaction,
-  { id: userId, name: userName, email: to, locale }: LockedAccount,
+  { id: userId, name, email: to, email_verified_at: verifiedAt, locale }: LockedAccount,
   { action, by, ...replacement }: { action: AuditAction; by: AuditActor; passwordHash: string; except?: string },
 ): Promise<void> {
   const at = tx.clock.now()
+  const isVerified = verifiedAt !== null
   await Promise.all([
     replacePassword(tx, { ...replacement, userId, at }),
     addEvent(tx, 'account.password_changed', { userId, at }),
@@ -140,7 +145,10 @@ export async function replaceAndNotify(
       tx,
       passwordChanged,
       { userId, locale, recipients: ['sealed'], at },
-      { to, userName, at, ipAddress: by.ip ?? '', userAgent: by.userAgent, keepsBrowser: by.actor === 'session' },
+      {
+        ...{ to, userName: isVerified ? name : '', isVerified, at },
+        ...{ ipAddress: by.ip ?? '', userAgent: by.userAgent, keepsBrowser: by.actor === 'session' },
+      },
     ),
   ])
 }

@@ -167,6 +167,15 @@ const ATTEMPTS: Record<BucketName, { attempt: Attempt; widen?: BucketName[] }> =
   change: { attempt: (_, caller, n) => refusalOf(change(caller, `${n}-${caller.email}`)) },
   password: { attempt: wrongPassword },
   passwordDay: { widen: ['password'], attempt: wrongPassword },
+  passwordChange: {
+    attempt: async (ctx, caller) => {
+      const { token } = createSessionToken(ctx, caller.sessionId)
+      const body = { current_password: caller.password, new_password: `${caller.password}.` }
+      const refusal = await refusalOf(call(caller, 'changePassword', { token, body }))
+      if (refusal.code === 'accepted') caller.password = body.new_password
+      return refusal
+    },
+  },
   taken: { attempt: (_, caller) => refusalOf(change(caller, caller.email)) },
   target: { attempt: sameTarget },
   targetMail: { widen: ['target'], attempt: sameTarget },

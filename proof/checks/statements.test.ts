@@ -81,6 +81,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       'give-places-back',
       'lock-proven-account',
       'find-live-account',
+      'take-places-inside',
       'set-password',
       'end-access',
       'add-event',

@@ -201,7 +201,8 @@ const LETTERS: { [Of in Template]: (message: Extract<Message, { template: Of }>,
   },
   'password-changed': (message, { letter, from, by, settings }) => {
     const resetUrl = `${settings.appUrl}/forgot-password`
-    const choices = { ...by(message), canReset: settings.hasPasswordSignIn, keepsBrowser: message.keepsBrowser }
+    const client = message.isVerified ? by(message).client : ('none' as const)
+    const choices = { client, canReset: settings.hasPasswordSignIn, keepsBrowser: message.keepsBrowser }
     return letter('passwordChanged', PasswordChanged, { ...from(message.changedAt, message), resetUrl }, choices)
   },
   'new-device': (message, { letter, time, linkIn, wording }) => {

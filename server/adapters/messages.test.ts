@@ -153,8 +153,8 @@ function everyMessage(text: (name: string) => string): Message[] {
       ),
     ),
     'password-changed': [
-      { ...person, template: 'password-changed', changedAt: at, keepsBrowser: true },
-      { ...person, template: 'password-changed', changedAt: at, keepsBrowser: false },
+      { ...person, template: 'password-changed', isVerified: true, changedAt: at, keepsBrowser: true },
+      { ...person, template: 'password-changed', isVerified: true, changedAt: at, keepsBrowser: false },
     ],
     'new-device': [true, false].flatMap((hasPassword) => {
       const one = { template: 'new-device' as const, userName, hasPassword, signedInAt: at }
@@ -576,6 +576,16 @@ test('B121 a letter names the system alone, says that it knows neither, or leave
   const { html, text } = await renderMessage(changed({ userAgent: '', ipAddress: '' }), null, settings)
   expect(text).toContain('How: By our support team, on your behalf.')
   for (const part of [html, text]) expect(part).not.toMatch(/Device:|IP address:|–/)
+})
+
+test('B121 the letter about a new password tells an address that was never verified no name, browser and IP address', async () => {
+  const origin = { changedAt: new Date('2026-11-20T09:00:00Z'), ipAddress: '192.0.2.1', userAgent: FIREFOX }
+  const message = { template: 'password-changed', userName: '', isVerified: false, keepsBrowser: true } as const
+  const { html, text } = await renderMessage({ ...message, ...origin }, null, settings)
+  for (const part of [html, text]) {
+    expect(part).toContain('09:00 UTC')
+    expect(part).not.toMatch(/Firefox|192\.0\.2\.1|Ada|support team/)
+  }
 })
 
 test('every template has the values that `npm run emails` shows it with', async () => {

@@ -99,8 +99,19 @@ test('the code and its button fit a phone whose reader has text of twice the siz
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } })
   await page.reload()
-  await expect(page.getByLabel('Verification code')).toHaveCSS('font-size', '44px')
+  const code = page.getByLabel('Verification code')
+  await expect(code).toHaveCSS('font-size', '44px')
   await expectFitsInCards(page)
+  // What is wrong stands between the code and a button that has no room beside it.
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await code.evaluate((field) => field.closest('form')?.style.setProperty('width', '30rem'))
+  const verify = page.getByRole('button', { name: 'Verify', exact: true })
+  await verify.click()
+  const tops = [code, page.getByText('Enter the 6 digits from the latest email.'), verify].map(
+    async (shown) => (await shown.boundingBox())?.y ?? Number.NaN,
+  )
+  const [first = 0, wrong = 0, last = 0] = await Promise.all(tops)
+  expect([first < wrong, wrong < last]).toEqual([true, true])
 })
 
 test('the sections of the settings take three rows of a phone whose reader has text of twice the size', async ({

@@ -63,46 +63,47 @@ export function CodeField({ label, describedBy, hint, error, onComplete, action,
       <label htmlFor={id} className="w-full font-medium">
         {label}
       </label>
-      <div ref={field} dir="ltr" className="code-cells group">
-        <div className="flex w-full gap-(--gap)" aria-hidden>
-          {CELLS.map((cell) => (
-            <span
-              key={cell}
-              className={cn(
-                'w-(--cell) shrink-0 rounded-lg border bg-surface transition-colors',
-                error ? 'border-danger' : 'border-line-control group-hover:border-ink-muted',
-                // A ring is a shadow, which forced colours do not draw.
-                isMarked(cell) && 'group-focus-within:ring-2 forced-colors:group-focus-within:outline-2',
-                isMarked(cell) &&
-                  (error
-                    ? 'group-focus-within:ring-danger'
-                    : 'group-focus-within:border-accent group-focus-within:ring-accent'),
-              )}
-            />
-          ))}
+      {/* As wide as the cells, so that what is wrong stands between them and a button that has no room beside them. */}
+      <div className="w-min space-y-2 has-[p]:mb-2">
+        <div ref={field} dir="ltr" className="code-cells group">
+          <div className="flex w-full gap-(--gap)" aria-hidden>
+            {CELLS.map((cell) => (
+              <span
+                key={cell}
+                className={cn(
+                  'w-(--cell) shrink-0 rounded-lg border bg-surface transition-colors',
+                  error ? 'border-danger' : 'border-line-control group-hover:border-ink-muted',
+                  // A ring is a shadow, which forced colours do not draw.
+                  isMarked(cell) && 'group-focus-within:ring-2 forced-colors:group-focus-within:outline-2',
+                  isMarked(cell) &&
+                    (error
+                      ? 'group-focus-within:ring-danger'
+                      : 'group-focus-within:border-accent group-focus-within:ring-accent'),
+                )}
+              />
+            ))}
+          </div>
+          <input
+            id={id}
+            type="text"
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            autoCorrect="off"
+            spellCheck={false}
+            className="code-input"
+            aria-invalid={error ? true : undefined}
+            aria-describedby={[error && `${id}-error`, describedBy, hint && `${id}-hint`].filter(Boolean).join(' ')}
+            {...rest}
+            onSelect={readSelection}
+            // The text of an input method is left alone until it is settled.
+            onInput={(event) => !isComposing(event) && keepDigits(event.currentTarget)}
+            onChange={(event) => !isComposing(event) && changed(event)}
+            onCompositionEnd={(event) => {
+              keepDigits(event.currentTarget)
+              changed(event)
+            }}
+          />
         </div>
-        <input
-          id={id}
-          type="text"
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          autoCorrect="off"
-          spellCheck={false}
-          className="code-input"
-          aria-invalid={error ? true : undefined}
-          aria-describedby={[error && `${id}-error`, describedBy, hint && `${id}-hint`].filter(Boolean).join(' ')}
-          {...rest}
-          onSelect={readSelection}
-          // The text of an input method is left alone until it is settled.
-          onInput={(event) => !isComposing(event) && keepDigits(event.currentTarget)}
-          onChange={(event) => !isComposing(event) && changed(event)}
-          onCompositionEnd={(event) => {
-            keepDigits(event.currentTarget)
-            changed(event)
-          }}
-        />
-      </div>
-      <div className="w-full space-y-1.5 max-sm:has-[p]:mb-2 sm:order-last">
         {hint && (
           <p id={`${id}-hint`} className="font-medium text-danger text-sm leading-5">
             {hint}

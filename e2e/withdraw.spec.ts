@@ -80,12 +80,21 @@ test('a user withdraws, is signed out everywhere, and watches the withdrawal to 
   await expect((await receipt).getByText('The earlier receipt of this deletion')).toBeVisible()
 })
 
-test('a second progress link in the same tab shows nothing of the first', async ({ page, operator, user }) => {
+test('the progress says when it could not be read, and a second link in the same tab shows nothing of the first', async ({
+  page,
+  operator,
+  user,
+}) => {
   const { withdrawal_id, status_token } = await startWithdrawal(operator, user.id)
   const progress = `/withdrawal/${withdrawal_id}#token=${status_token}`
   const steps = page.getByRole('heading', { name: 'Step by step' })
   await page.goto(progress)
   await expect(steps).toBeVisible()
+  const stale = page.getByText('This may not be up to date')
+  await page.context().setOffline(true)
+  await expect(stale).toBeVisible()
+  await page.context().setOffline(false)
+  await expect(stale).toBeHidden()
   await page.goto(`${progress}x`)
   await expect(page.getByRole('heading', { name: 'This link doesn’t open this deletion' })).toBeVisible()
   await expect(steps).toBeHidden()

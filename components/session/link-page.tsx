@@ -2,11 +2,11 @@
 
 import { skipToken, useQuery } from '@tanstack/react-query'
 import { Link2Off, type LucideIcon, WifiOff } from 'lucide-react'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { isAway, useErrorTexts } from '../api/error-texts'
+import { useOnceBack } from '../api/use-once-back'
 import { Button } from '../ui/button'
-import { onceBack } from '../ui/service-away'
 import { StatusCard } from '../ui/status-card'
 import { endOfLink } from './link-secret'
 
@@ -40,6 +40,7 @@ interface LinkPageProps<Secret, Facts> {
 export function LinkPage<Secret, Facts>(props: LinkPageProps<Secret, Facts>) {
   const { icon, title, noScript, secret, read, isRefused, noLongerText, wayOut, children } = props
   const t = useTranslations('MailedLink')
+  const common = useTranslations('Common')
   const failure = useTranslations('Failure')
   const { errorText } = useErrorTexts()
   const [hasEnded, setHasEnded] = useState(false)
@@ -52,9 +53,7 @@ export function LinkPage<Secret, Facts>(props: LinkPageProps<Secret, Facts>) {
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   })
-  useEffect(() => {
-    if (isAway(error)) return onceBack(() => void refetch())
-  }, [error, refetch])
+  useOnceBack(error, refetch)
   if (hasEnded || isRefused(error) || (secret === null && endOfLink() === 'spent'))
     return (
       <StatusCard icon={Link2Off} tone="warning" isAnnounced title={t('noLongerTitle')} text={noLongerText}>
@@ -75,7 +74,12 @@ export function LinkPage<Secret, Facts>(props: LinkPageProps<Secret, Facts>) {
     })
   if (error)
     return (
-      <StatusCard icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
+      <StatusCard
+        icon={WifiOff}
+        tone="warning"
+        title={t('unreadTitle')}
+        text={isAway(error) ? common('keepsTrying') : errorText(error)}
+      >
         <Button className="w-full" isPending={isFetching} onClick={() => void refetch()}>
           {failure('tryAgain')}
         </Button>

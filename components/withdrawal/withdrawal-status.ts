@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { Answer } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import type { getWithdrawalStatus, StepStatus } from '@/contract/withdrawal'
+import { useOnceBack } from '../api/use-once-back'
 import { useHost } from '../host/host'
 
 export type WithdrawalStatus = Answer<typeof getWithdrawalStatus>
@@ -24,22 +25,26 @@ const GROWTH = 1.25
 export function useWithdrawalStatus({ userId, withdrawalId, token }: Source) {
   const { callWith } = useHost()
   const [nextReadMs] = useState(createBackOff)
-  return useQuery({
+  const query = useQuery({
     // The key holds the token, so that another link does not show what this one could read.
     queryKey: ['withdrawal-status', withdrawalId, token],
     queryFn: () => callWith(() => token, 'getWithdrawalStatus', { userId, withdrawalId }),
     retry: false,
     gcTime: 0,
     refetchInterval: nextReadMs,
-    refetchOnWindowFocus: (query) => (isFinal(query) ? false : 'always'),
-    refetchOnReconnect: (query) => (isFinal(query) ? false : 'always'),
+    refetchOnWindowFocus: whileOpen,
+    refetchOnReconnect: whileOpen,
   })
+  useOnceBack(query.error, query.refetch)
+  return query
 }
 
 type StatusQuery = Query<WithdrawalStatus, Error, WithdrawalStatus, string[]>
 
 /** No later read can have another result. */
 const isFinal = ({ state: { data, error } }: StatusQuery) => data?.status === 'completed' || isRefusal(error)
+
+const whileOpen = (query: StatusQuery) => (isFinal(query) ? false : ('always' as const))
 
 /** The link does not open the progress, or no longer does. */
 export const isRefusal = (error: unknown) =>

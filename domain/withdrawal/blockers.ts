@@ -94,9 +94,9 @@ export function countHeld(blockers: readonly Blocker[]): string {
 export function refusalOf(blockers: readonly Blocker[]): AppError {
   const restored = blockers.find(holdsPersonAlone)
   const counted = countHeld(blockers)
-  const it = counted.startsWith('1 ') && !counted.includes(' and ') ? 'it' : 'them'
+  const held = blockers.filter((blocker) => blocker !== restored).flatMap((blocker) => blocker.ids ?? [blocker.code])
   const sentences = [
-    ...(counted ? [`${counted}. Settle or cancel ${it} first.`] : []),
+    ...(counted ? [`${counted}. Settle or cancel ${held.length === 1 ? 'it' : 'them'} first.`] : []),
     ...(restored ? [`${restored.title}.`] : []),
   ]
   return new AppError('WITHDRAWAL_003', sentences.join(' '), undefined, blockers)

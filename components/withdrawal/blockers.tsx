@@ -109,6 +109,8 @@ const itemsOf = (blockers: readonly Blocker[]): Item[] =>
 const isRestored = (item: Item): item is Item & { until: string } =>
   item.source === 'account' && item.code === 'address_restored' && item.until !== undefined
 
+const isToPay = ({ amount, code }: Item) => amount || code.startsWith('unpaid_')
+
 function Restored({ until }: { until: string }) {
   const t = useTranslations('Blockers')
   return t.rich('restored', { time: () => <LocalTime dateTime={until} /> })
@@ -147,7 +149,13 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
     <Card aria-labelledby="blockers">
       <CardBody className="space-y-5 sm:pt-6">
         <div ref={words} tabIndex={-1} className="scroll-mt-6 rounded-xl outline-none">
-          <HeadedAlert tone="warning" titleId="blockers" title={t('title', { count: items.length })}>
+          <HeadedAlert
+            tone="warning"
+            titleId="blockers"
+            title={t(items.every((item) => item.pendingSince || isToPay(item)) ? 'titlePayments' : 'title', {
+              count: items.length,
+            })}
+          >
             <p>{t('hint')}</p>
             {items.some(({ code, url }) => code === 'pending_transactions' && !url) && (
               <p>
@@ -180,7 +188,7 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
 }
 
 function ItemRow({ item, isOnly }: { item: Item; isOnly: boolean }) {
-  const { code, title, url, source, amount, until, pendingSince } = item
+  const { title, url, source, amount, until, pendingSince } = item
   const t = useTranslations('Blockers')
   const language = useLocale()
   const { product } = useHost()
@@ -213,7 +221,7 @@ function ItemRow({ item, isOnly }: { item: Item; isOnly: boolean }) {
           className={buttonStyle({ variant: isOnly ? 'primary' : 'secondary', className: 'mt-2 w-full sm:w-auto' })}
         >
           <span>
-            {t(amount || code.startsWith('unpaid_') ? 'pay' : 'settle', { where: isOwn ? product : source })}
+            {t(isToPay(item) ? 'pay' : 'settle', { where: isOwn ? product : source })}
             <NewTab />
           </span>
           <ExternalLink className="size-4 shrink-0" aria-hidden />

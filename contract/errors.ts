@@ -340,8 +340,7 @@ export const RULES = {
   unreadable: UNREADABLE,
 } as const
 
-export const noAnswer = (details: typeof NO_CONNECTION | typeof UNREADABLE = NO_CONNECTION) =>
-  new ApiError('SERVER_002', details, 0)
+export const noAnswer = (details: string = NO_CONNECTION) => new ApiError('SERVER_002', details, 0)
 
 /** A zod message is `CODE` or `CODE: sentence`. Any other message is a broken rule that has no code of its own. */
 export function parseIssueMessage(message: string): { code: ErrorCode; details: string } {

@@ -2,8 +2,6 @@ import type { Page } from '@playwright/test'
 import { textsOf } from '@/testing/message-texts'
 import { expect, expectAccessible, expectSignInPage, linkIn, requestChange, submitSignIn, test } from './fixtures'
 
-const NO_ANSWER = 'We couldn’t reach the service'
-
 /** The paths of all further requests that are not reads. */
 function writesOf(page: Page): string[] {
   const writes: string[] = []
@@ -142,7 +140,7 @@ test('a change that got no answer is sent until there is one, and only once take
   expect(await inbox.all(newEmail)).toHaveLength(1)
 })
 
-test('a code that is submitted offline is refused, visibly on a small phone', async ({
+test('a code that is submitted offline was not sent, and of a cancellation without an answer nobody knows, visibly on a small phone', async ({
   page,
   context,
   signedInUser: user,
@@ -151,8 +149,14 @@ test('a code that is submitted offline is refused, visibly on a small phone', as
   await requestChange(page, user)
   await context.setOffline(true)
   await page.getByLabel('Verification code').fill('000000')
-  await expect(page.getByRole('alert').filter({ hasText: NO_ANSWER })).toBeInViewport({ ratio: 1 })
+  const refusal = page.getByRole('alert')
+  await expect(refusal.filter({ hasText: 'so nothing was sent' })).toBeInViewport({ ratio: 1 })
   await context.setOffline(false)
+  await expect(refusal.filter({ hasText: 'We can reach the service again.' })).toBeVisible()
+  await page.route('**/api/**', (route) => route.abort())
+  await page.getByRole('button', { name: 'Cancel change' }).click()
+  await page.getByRole('button', { name: 'Yes, cancel the change' }).click()
+  await expect(refusal.filter({ hasText: 'so we don’t know whether that worked' })).toBeInViewport({ ratio: 1 })
 })
 
 test('“Try again” reloads a page that could not be shown', async ({ page, signedInUser: _ }) => {

@@ -9,7 +9,6 @@ import {
   RULES,
   UNREADABLE,
 } from '@/contract/errors'
-import { isFormRule } from '../forms/form-rule'
 import { formatDuration } from '../ui/duration'
 import type { Refusal } from '../ui/error-alert'
 import { onceBack } from '../ui/service-away'
@@ -24,8 +23,8 @@ export function useErrorTexts() {
 
   /** Never shows a sentence of the API, because these are English and for programmers. */
   function sentence(code: string, details: string): string {
-    const rule = isFormRule(details) ? details : RULE_OF.get(details)
-    if (rule) return t(`rules.${rule}`)
+    const rule = `rules.${(RULE_OF.get(details) ?? details) as Rule}` as const
+    if (t.has(rule)) return t(rule)
     // Pages do not meet every code, and a newer server may have others.
     const key = `codes.${code}` as 'codes.SERVER_001'
     return t(t.has(key) ? key : 'rules.unreadable')

@@ -1,7 +1,8 @@
 import type { CallOptions } from '@/contract/client'
-import { ApiError } from '@/contract/errors'
+import { ApiError, noAnswer } from '@/contract/errors'
+import { rule } from '../forms/form-rule'
 import { announce, useFact } from '../ui/page-fact'
-import { isAway, isUnanswered } from './error-texts'
+import { isAway, isUnanswered, isUnreached } from './error-texts'
 
 const REPEAT_MS = 3_000
 
@@ -27,6 +28,7 @@ export async function untilAnswered<Answer>(send: (options: CallOptions) => Prom
       try {
         return await send({ idempotencyKey })
       } catch (error) {
+        if (!wasOnline && isUnreached(error)) throw noAnswer(rule('notSent'))
         if (!wasOnline || !(isLost(error) || isUnderWay(error))) throw error
       }
       if (!isRepeated) count(1)

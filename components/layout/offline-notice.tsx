@@ -96,7 +96,7 @@ export function OfflineNotice() {
       className="fade-in fixed inset-x-4 bottom-4 z-50 mx-auto flex w-fit max-w-full animate-in items-center gap-2.5 rounded-xl border border-line bg-surface px-4 py-3 shadow-lift"
     >
       {!isThere && <TriangleAlert className="size-5 shrink-0 text-warning" aria-hidden />}
-      {isThere ? errors('back') : t(isForm ? 'notSent' : isOnline ? 'away' : 'offline')}
+      {isThere ? errors('back') : isForm ? errors('rules.notSent') : t(isOnline ? 'away' : 'offline')}
     </p>
   )
 }

@@ -36,7 +36,7 @@ async function post(action: string, fields: Record<string, string>): Promise<URL
   if (!URL.canParse(String(url))) throw noAnswer(UNREADABLE)
   const answer = new URL(String(url))
   // next-auth refused the call unread, because the browser did not keep the cookie of the CSRF token.
-  if (answer.searchParams.has('csrf')) throw new ApiError('SERVER_002', rule('cookies'), 0)
+  if (answer.searchParams.has('csrf')) throw noAnswer(rule('cookies'))
   return answer
 }
 

@@ -34,8 +34,7 @@ const probe = coalesced(
  * anyway writes nothing, because a store with object lock keeps every probe.
  */
 export async function requireLedgerStore(ctx: SystemContext, limits: Bucket[] = []): Promise<void> {
-  const needsProbe = () =>
-    ctx.waitsForLedger && performance.now() - ctx.process.ledger.storedAt >= RECENTLY_STORED_MS
+  const needsProbe = () => ctx.waitsForLedger && performance.now() - ctx.process.ledger.storedAt >= RECENTLY_STORED_MS
   if (!needsProbe()) return
   if (limits.length > 0) await requireRoom(ctx, limits)
   // Another call may have stored something meanwhile.

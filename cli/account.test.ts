@@ -997,11 +997,14 @@ test('an operator is made by the address or the id of the account', async () => 
   const roleOf = async () => (await run(`user show ${userId}`)).role
   expect(await run(`user set-role --email ${email} --role operator`)).toEqual({ user_id: userId, role: 'operator' })
   expect(await roleOf()).toBe('operator')
+  const again = `user set-role --user ${userId} --role operator`
+  expect(await run(again)).toEqual({ user_id: userId, role: 'operator', already: true })
+  expect(await shown(again)).toBe('The account has the role operator already.')
   await run(`user set-role --user ${userId} --role none`)
   expect(await roleOf()).toBeNull()
   await ctx.db.user.update({ where: { id: userId }, data: { emailVerifiedAt: null } })
   expect(await refusal(`user set-role --email ${email} --role operator`)).toContain('Nobody has verified this address')
   expect(await roleOf()).toBeNull()
-  expect(await run(`user set-role --email ${email} --role none`)).toEqual({ user_id: userId, role: 'none' })
+  expect(await run(`user set-role --email ${email} --role none`)).toMatchObject({ user_id: userId, role: 'none' })
   expect(await refusal('user set-role --email nobody@example.test --role operator')).toContain(NO_USER)
 })

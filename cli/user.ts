@@ -142,9 +142,11 @@ export const userCommands = [
     async run(ctx, { user, email = '', role }) {
       const find = role === 'none' ? anyAccount.email.find : verifiedAccount
       const userId = user ?? (await find(ctx, email))
-      await setRole(ctx, { userId, role: role === 'none' ? null : role })
-      return { user_id: userId, role }
+      const isChanged = await setRole(ctx, { userId, role: role === 'none' ? null : role })
+      return { user_id: userId, role, ...(!isChanged && { already: true }) }
     },
+    says: ({ already, ...answer }: { user_id: string; role: string; already?: true }) =>
+      already ? `The account has ${answer.role === 'none' ? 'no role' : `the role ${answer.role}`} already.` : answer,
   }),
   revocable({
     name: 'user import',

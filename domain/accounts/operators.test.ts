@@ -3,14 +3,14 @@ import { givenUser, testContext } from '@/testing/domain'
 import { withdrawAs } from '@/testing/withdrawals'
 import { isOperator, setRole } from './operators'
 
-test('a role is given, audited and taken away, and never outlives the account', async () => {
+test('a role is given and taken away, each audited once, and never outlives the account', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { userId } = user
   expect(await isOperator(ctx, userId)).toBe(false)
-  await setRole(ctx, { userId, role: 'operator' })
+  for (const isChanged of [true, false]) expect(await setRole(ctx, { userId, role: 'operator' })).toBe(isChanged)
   expect(await isOperator(ctx, userId)).toBe(true)
-  await setRole(ctx, { userId, role: null })
+  for (const isChanged of [true, false]) expect(await setRole(ctx, { userId, role: null })).toBe(isChanged)
   expect(await isOperator(ctx, userId)).toBe(false)
   const audits = await ctx.db.auditEvent.findMany({ where: { userId, action: 'role.changed', actor: 'operator' } })
   expect(audits.map(({ subjectId }) => subjectId).sort()).toEqual(['none', 'operator'])

@@ -1,6 +1,6 @@
 import { addAudit } from '../audit'
 import type { SystemContext } from '../context'
-import { unknownUser } from '../lock-account'
+import { requireAccountOfId } from '../lock-account'
 import { sql, statement, text } from '../sql'
 
 type Role = 'operator' | null
@@ -8,21 +8,22 @@ type Role = 'operator' | null
 const updateRole = statement(
   'set-role',
   { userId: text, role: text.of<NonNullable<Role>>().orNull },
-  { id: text },
+  {},
   // A page token names the version, so that no one of before the role works again after it.
   (v) => sql`UPDATE users SET role = ${v.role},
      credential_version = credential_version + (${v.role}::text IS NOT NULL)::int
-   WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id`,
+   WHERE id = ${v.userId}`,
 )
 
 /**
  * Null takes the role away, from open sessions too. A role that is given ends the page tokens and mailed links of the account, because
- * the operator command alone changes it from then on.
+ * the operator command alone changes it from then on. False where the account has it already, which changes nothing.
  */
-export const setRole = (ctx: SystemContext, { userId, role }: { userId: string; role: Role }): Promise<void> =>
+export const setRole = (ctx: SystemContext, { userId, role }: { userId: string; role: Role }): Promise<boolean> =>
   ctx.transaction(async (tx) => {
-    const [user] = await tx.sql(updateRole, { userId, role })
-    if (!user) throw unknownUser()
+    const account = await requireAccountOfId(tx, userId)
+    if (account.role === role) return false
+    await tx.sql(updateRole, { userId, role })
     await addAudit(tx, 'role.changed', {
       userId,
       actor: 'operator',
@@ -30,6 +31,7 @@ export const setRole = (ctx: SystemContext, { userId, role }: { userId: string; 
       ip: null,
       at: tx.clock.now(),
     })
+    return true
   })
 
 const findOperator = statement(

@@ -547,7 +547,8 @@ test('user show and user find are noted with the account and without what was as
 
 test('user send-reset mails the person a link that sets a new password, and support learns none', async () => {
   const user = await givenUser(ctx)
-  expect(await run(`user send-reset --user ${user.userId}`)).toEqual({ user_id: user.userId, accepted: true })
+  const { userId, email } = user
+  expect(await run(`user send-reset --user ${userId}`)).toEqual({ user_id: userId, email, accepted: true })
   await ctx.settle()
   await confirmPasswordReset(asNobody(ctx, resetTokenTo(ctx, user.email)), { new_password: 'staple carries a lantern' })
   const audits = await ctx.db.auditEvent.findMany({
@@ -555,7 +556,7 @@ test('user send-reset mails the person a link that sets a new password, and supp
   })
   expect(audits).toMatchObject([{ actor: 'operator', ip: null }])
   expect(await refusal('user send-reset --user usr_unknown')).toBe(NO_USER)
-  const queued = 'The mail is queued: it is sent within a minute, or once the mail server takes it.'
+  const queued = `The mail to ${email} is queued: it is sent within a minute, or once the mail server takes it.`
   expect(await shown(`user send-reset --user ${user.userId}`)).toBe(queued)
 })
 

@@ -72,10 +72,10 @@ export const userCommands = [
     oneOf: ['user', 'email'],
     async run(ctx, given) {
       const userId = idOf(given)
-      await sendPasswordReset(ctx, userId)
-      return { user_id: userId, accepted: true }
+      return { user_id: userId, email: await sendPasswordReset(ctx, userId), accepted: true }
     },
-    says: () => 'The mail is queued: it is sent within a minute, or once the mail server takes it.',
+    says: ({ email }: { email: string }) =>
+      `The mail to ${email} is queued: it is sent within a minute, or once the mail server takes it.`,
   }),
   final({
     name: 'user set-password',

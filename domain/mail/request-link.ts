@@ -157,9 +157,9 @@ const takesPlace = (
 }
 
 /** The operator has the link mailed to the account. No limit counts it, and the letter names no client. */
-export const mailLink = (ctx: SystemContext, notice: LinkNotice, userId: string): Promise<void> =>
+export const mailLink = (ctx: SystemContext, notice: LinkNotice, userId: string): Promise<string> =>
   ctx.transaction(async (tx) => {
-    const { locale } = await requireAccountOfId(tx, userId)
+    const { locale, email } = await requireAccountOfId(tx, userId)
     const { name: kind } = notice
     const at = tx.clock.now()
     const endsAt = new Date(at.getTime() + LINKS[kind].lifetimeMs)
@@ -171,6 +171,7 @@ export const mailLink = (ctx: SystemContext, notice: LinkNotice, userId: string)
       addNotice(tx, notice, { id: noticeId, userId, locale, recipients: ['sealed'], at }, facts),
       addAudit(tx, LINKS[kind].requested, { userId, actor: 'operator', ip: null, at }),
     ])
+    return email
   })
 
 const dueRequests = statement(

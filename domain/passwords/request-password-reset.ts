@@ -24,10 +24,10 @@ export async function requestPasswordReset(
   return requestLink(ctx, passwordReset, email)
 }
 
-/** For support: the person chooses the password, and nobody else ever knows it. */
-export async function sendPasswordReset(ctx: SystemContext, userId: string): Promise<void> {
+/** For support: the person chooses the password, and nobody else ever knows it. Returns the address. */
+export async function sendPasswordReset(ctx: SystemContext, userId: string): Promise<string> {
   requirePasswordSignIn(ctx)
-  await mailLink(ctx, passwordReset, userId)
+  return mailLink(ctx, passwordReset, userId)
 }
 
 /** Refuses where nobody signs in with a password. */

@@ -800,10 +800,11 @@ test('an application that is disabled or enabled says what waits or follows', as
   ctx.apps.answer = async () => ({ status: 503 })
   await pass(ctx, 60 * minute)
   onTerminal()
-  const retried = shown(`withdrawal retry ${withdrawalId}`)
+  const retried = run(`withdrawal retry ${withdrawalId}`)
   await expect.poll(() => notes.slice(1)).toEqual([[expect.stringContaining('It is tried within a minute')]])
   await runDueWork(ctx)
-  expect(await retried).toBe(`Failed again: ${appName} (HTTP 503).`)
+  // An answer with an error ends the command with the exit code 1.
+  expect(await retried).toMatchObject({ is_tried: true, error: `Failed again: ${appName} (HTTP 503).` })
 })
 
 test('an application that is changed or removed is told in the words of its page', async () => {
@@ -940,15 +941,15 @@ test('a task that was tried is asked again, and one that was not keeps its time'
   ctx.apps.answer = async () => ({ status: 503 })
   await pass(ctx, 60 * minute)
   onTerminal()
-  const retried = shown(`task retry ${id}`)
+  const retried = run(`task retry ${id}`)
   await expect.poll(() => notes).toEqual([[expect.stringContaining('It is tried within a minute')]])
   await runDueWork(ctx)
-  expect(await retried).toBe('Shop failed again: HTTP 503.')
+  expect(await retried).toMatchObject({ is_tried: true, error: 'Shop failed again: HTTP 503.' })
   ctx.apps.answer = async () => ({ status: 200 })
-  const again = run(`task retry ${id}`)
+  const again = shown(`task retry ${id}`)
   await expect.poll(() => notes).toHaveLength(2)
   await runDueWork(ctx)
-  expect(await again).toMatchObject({ retried: true, is_tried: true, task: { state: 'completed' } })
+  expect(await again).toBe('Shop: completed.')
 })
 
 test('a retry that nothing tries is waited for no longer than its time', async () => {

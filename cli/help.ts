@@ -58,7 +58,7 @@ function helpForAll(commands: Command[]): string {
       'An ID of an account, a withdrawal or an application may be its beginning, from six characters after the prefix on.',
       'An address or an ID needs no option before it, unless what is done cannot be undone.',
       'What cannot be undone takes whole IDs alone, and asks first on a terminal; --yes skips the question.',
-      'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it is 2. With --json the last line of standard error is {"code":…,"message":…} in its place.',
+      'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it is 2. It is 1 too where an app fails a ping or a check, or where a retry was waited for and something failed again. With --json the last line of standard error is {"code":…,"message":…} in its place.',
       '--version prints the version.',
     ),
   )

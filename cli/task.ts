@@ -39,7 +39,9 @@ async function taskOf(ctx: SystemContext, taskId: string): Promise<ShownTask> {
 }
 
 /** `is_tried` is there where the command has waited for the answer, as on a terminal. */
-type Retried = Data<typeof retryContract> & { is_tried?: boolean; task: ShownTask }
+type Retried = Data<typeof retryContract> & { is_tried?: boolean; task: ShownTask; error?: string }
+
+const hasFailed = ({ last_error, state }: ShownTask) => last_error !== null && isOpen({ state })
 
 function outcomeOf({ retried, is_tried: isTried, task }: Retried): string {
   const { name, state, last_error } = task
@@ -48,7 +50,7 @@ function outcomeOf({ retried, is_tried: isTried, task }: Retried): string {
   if (task.polls) return `${name} fetches its tasks itself, and can fetch this one now.`
   if (isTried === undefined) return 'It is tried within a minute; task list shows what came of it.'
   if (!isTried) return NOT_TRIED
-  if (last_error !== null && isOpen(task)) return `${name} failed again: ${resultOf(last_error)}.`
+  if (hasFailed(task)) return `${name} failed again: ${resultOf(last_error ?? '')}.`
   return `${name}: ${(WORDS[state] ?? state).toLowerCase()}.`
 }
 
@@ -84,7 +86,8 @@ export const taskCommands = [
       process.stderr.write(WAITS)
       const isDue = isDueAt(ctx.clock.now())
       const { last, isTried } = await untilTried(() => taskOf(ctx, taskId), isDue)
-      return { ...answer, is_tried: isTried, task: last }
+      const retried = { ...answer, is_tried: isTried, task: last }
+      return isTried && !hasFailed(last) ? retried : { ...retried, error: outcomeOf(retried) }
     },
     says: outcomeOf,
   }),

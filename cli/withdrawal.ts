@@ -158,6 +158,7 @@ type Retried = Data<typeof retryContract> & {
   is_tried?: boolean
   status?: WithdrawalState
   still_failing?: Failing[]
+  error?: string
 }
 
 /** What has failed of what a retry tries. */
@@ -306,7 +307,9 @@ export const withdrawalCommands = [
         () => showWithdrawal(ctx, id),
         (withdrawal) => Object.values(retriedParts(withdrawal)).some((parts) => parts.some(isDue)),
       )
-      return { ...answer, is_tried: isTried, status: last.status, still_failing: failingIn(last) }
+      const retried = { ...answer, is_tried: isTried, status: last.status, still_failing: failingIn(last) }
+      const isGood = isTried && retried.still_failing.length === 0
+      return isGood ? retried : { ...retried, error: retriedForOperators(retried) }
     },
     says: retriedForOperators,
   }),

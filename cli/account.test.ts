@@ -805,6 +805,9 @@ test('an application that is disabled or enabled says what waits or follows', as
   await runDueWork(ctx)
   // An answer with an error ends the command with the exit code 1.
   expect(await retried).toMatchObject({ is_tried: true, error: `Failed again: ${appName} (HTTP 503).` })
+  const [task] = await listed('tasks', `task list --app ${appId}`)
+  expect(task).toMatchObject({ last_error: 'HTTP 503', failing_since: expect.any(String) })
+  expect(await run(`app show ${appId}`)).toMatchObject({ since: task?.failing_since, tasks: [task] })
 })
 
 test('an application that is changed or removed is told in the words of its page', async () => {

@@ -27,10 +27,11 @@ import {
 } from '@/domain/applications/manage'
 import { actsOnApp } from '@/domain/audit'
 import type { SystemContext } from '@/domain/context'
-import { problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
+import { groupTroubles, problemsOf, troubleOfApp, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { daysInWords, validityInWords } from '@/server/texts/duration-words'
 import { checkReceiver } from './app-check.ts'
 import { final, listOfChoices, reading, revocable, UsageError, type ValuesOf } from './command.ts'
+import { sinceOf } from './overview.ts'
 import {
   idOf,
   namedAccount,
@@ -144,14 +145,15 @@ function openOf({ open_tasks: tasks, deliveries: { waiting } }: ShownApp, verb: 
   return `${open.join(' and ') || 'nothing'} ${tasks + waiting > 1 ? verb : `${verb}s`}`
 }
 
-const MAX_ACTS = 20
+const MAX_SHOWN = 20
 
-async function auditOf(ctx: SystemContext, appId: string) {
-  const [open, ended] = await Promise.all([
-    listTasks(ctx, { appId, limit: MAX_ACTS }),
-    endedTasksOf(ctx, appId, MAX_ACTS),
+/** The open tasks of an application, and what was done to it and to its tasks. */
+async function workOf(ctx: SystemContext, appId: string) {
+  const [{ tasks, is_cut }, ended] = await Promise.all([
+    listTasks(ctx, { appId, limit: MAX_SHOWN }),
+    endedTasksOf(ctx, appId, MAX_SHOWN),
   ])
-  return actsOnApp(ctx, { appId, tasks: [...open.tasks, ...ended], maxRows: MAX_ACTS })
+  return { tasks, is_cut, audit: await actsOnApp(ctx, { appId, tasks: [...tasks, ...ended], maxRows: MAX_SHOWN }) }
 }
 
 type Turned = ShownApp & { already?: true }
@@ -209,12 +211,21 @@ export const appCommands = [
   }),
   reading({
     name: 'app show',
-    summary: 'Shows an application, what is wrong with it, and what was done to it and its deletion tasks.',
+    summary:
+      'Shows an application, what is wrong with it, its open deletion tasks, and what was done to it and to them.',
     options: { id },
     async run(ctx, { id }) {
       const { app_id, name, ...settings } = await getApp(ctx, { appId: id })
-      const { failing = null, late_since = null } = problemsOf(await watchTroubles(ctx)).get(id) ?? {}
-      return { app_id, name, failing, late_since, ...settings, audit: await auditOf(ctx, id) }
+      const trouble = groupTroubles(await watchTroubles(ctx)).apps.find((app) => app.app_id === id)
+      return {
+        app_id,
+        name,
+        failing: trouble ? troubleOfApp(trouble) : null,
+        since: trouble ? sinceOf(trouble) : null,
+        late_since: trouble?.late_since ?? null,
+        ...settings,
+        ...(await workOf(ctx, id)),
+      }
     },
     says: forOperators,
   }),

@@ -17,7 +17,7 @@ import { createHealth } from '@/server/watch/health-checks'
 import { reading } from './command.ts'
 
 /** The first failure, when it was disabled, or since when tasks wait for it to fetch them; null where it is late alone. */
-const sinceOf = ({ deliveries, tasks, unreliable, leaves_tasks }: TroubledApp): string | null =>
+export const sinceOf = ({ deliveries, tasks, unreliable, leaves_tasks }: TroubledApp): string | null =>
   [
     deliveries?.since,
     unreliable?.disabled_at,

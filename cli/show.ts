@@ -158,10 +158,12 @@ const isListOfRows = (value: unknown): value is Row[] =>
 function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] {
   const flat = rows.map((row) => Object.fromEntries(Object.entries(withTrouble(row, look)).flatMap(flatten)))
   const all = [...new Set(flat.flatMap((row) => Object.keys(row)))].filter((name) => !SENTENCES.includes(name))
-  // An id that the answer names itself tells nothing of a row.
+  // An id or a name that the answer has itself tells nothing of a row.
   const isSaid = (name: string) => {
-    const ids = new Set(flat.map((row) => row[name]))
-    return name.endsWith('_id') && ids.size === 1 && Object.values(answer).includes([...ids][0])
+    const values = new Set(flat.map((row) => row[name]))
+    return (
+      (name === 'name' || name.endsWith('_id')) && values.size === 1 && Object.values(answer).includes([...values][0])
+    )
   }
   // The problem of a row is often its last answer.
   const isProblem = (name: string) =>

@@ -11,7 +11,7 @@ interface AuditPartProps {
   /** What the act concerns; null where that is what the page shows. */
   subjectOf: (act: ShownAudit) => ReactNode
   description: string
-  none: string
+  none: ReactNode
 }
 
 /** What was done to what the page shows. */

@@ -7,7 +7,7 @@ import { Copyable } from './copyable'
 const PREFIX = existsSync('scripts/account.mjs') ? 'npm run -s account --' : 'node dist/account.mjs'
 
 /** A line of the operator command as a terminal takes it; words in capitals stand for values. */
-export const lineOf = (words: string) => `${PREFIX} ${words}`
+const lineOf = (words: string) => `${PREFIX} ${words}`
 
 export const Command = ({ words }: { words: string }) => <Copyable text={lineOf(words)} label="the command" />
 

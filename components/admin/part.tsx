@@ -8,7 +8,7 @@ import { Table, type TableProps } from './table'
 interface PartProps extends ComponentProps<typeof CardHeader> {
   id?: string
   /** The sentence of a part that has nothing to show: it stands in one line with the title. */
-  none?: string | false | undefined
+  none?: ReactNode
   children: ReactNode
 }
 
@@ -17,7 +17,7 @@ export const Part = ({ id, none, children, ...header }: PartProps) =>
   none ? (
     <Card id={id} className="flex flex-wrap items-baseline gap-x-4 px-5 py-3.5 sm:px-6">
       <h2 className="font-semibold tracking-[-0.01em]">{header.title}</h2>
-      <p className="text-ink-muted">{none}</p>
+      <div className="text-ink-muted">{none}</div>
     </Card>
   ) : (
     <Card id={id} className="scroll-mt-6">
@@ -26,8 +26,8 @@ export const Part = ({ id, none, children, ...header }: PartProps) =>
     </Card>
   )
 
-type TablePartProps<Contract extends z.ZodObject> = Omit<TableProps<Contract>, 'label'> &
-  Pick<PartProps, 'title' | 'description' | 'aside'> & { none: string }
+type TablePartProps<Contract extends z.ZodObject> = Omit<TableProps<Contract>, 'label' | 'none'> &
+  Pick<PartProps, 'title' | 'description' | 'aside'> & { none: ReactNode }
 
 /** A part that is one table. */
 export const TablePart = <Contract extends z.ZodObject>({

@@ -1,4 +1,4 @@
-import { lineOf } from '@/components/admin/command'
+import { Command } from '@/components/admin/command'
 import { AppLink, EventCounts, TroubleBadges } from '@/components/admin/drawn'
 import { TablePart } from '@/components/admin/part'
 import { app } from '@/contract/apps'
@@ -49,7 +49,12 @@ export default async function ApplicationsPage() {
           deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
           open_tasks: true,
         }}
-        none={`No app is registered. This command registers one: ${lineOf('app register --name NAME --endpoint URL')}`}
+        none={
+          <>
+            No app is registered. This command registers one:{' '}
+            <Command words="app register --name NAME --endpoint URL" />
+          </>
+        }
       />
     </AdminPage>
   )

@@ -1,7 +1,7 @@
 import { cache } from 'react'
 import { AuditPart } from '@/components/admin/audit-part'
 import { Causes } from '@/components/admin/causes'
-import { Command, lineOf } from '@/components/admin/command'
+import { Command } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { AppLink, type Fields, StateOf, TroubleBadges } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
@@ -90,9 +90,14 @@ const noTasks = ({ purged_at }: ShownWithdrawal) =>
 
 /** Who asked for the deletion stands in the logs alone. What operators did leaves this page with what was kept, and stays in the audit. */
 const noActs = ({ purged_at }: ShownWithdrawal) =>
-  purged_at
-    ? `Acts of operators are no longer shown here. This command still has them: ${lineOf('audit export --since TIME')}`
-    : 'Nothing was retried here, and nobody stopped waiting. Who started it is deleted with the logs.'
+  purged_at ? (
+    <>
+      Acts of operators are no longer shown here. This command still has them:{' '}
+      <Command words="audit export --since TIME" />
+    </>
+  ) : (
+    'Nothing was retried here, and nobody stopped waiting. Who started it is deleted with the logs.'
+  )
 
 /** An act on a task concerns its application; the others concern this deletion. */
 const subjectAmong =
@@ -131,6 +136,8 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
         params={{ withdrawalId: id }}
         of={id}
         tried={tried}
+        // One task alone has its own button, below.
+        least={[...steps, ...deliveries].some(({ last_error }) => last_error !== null) ? 1 : 2}
         waived={withdrawal.waived_tasks ?? 0}
       />
     </>

@@ -15,7 +15,7 @@ interface RetryProps<Name extends 'retryTask' | 'retryWithdrawal'> {
   of: string
   /** Without an attempt so far there is nothing to retry. */
   tried: readonly Tried[]
-  /** With fewer there is no button. */
+  /** With fewer that a retry tries, or of a deletion that fail, there is no button. */
   least?: number
   /** How many tasks nobody waits for any more: these have not ended by a retry. */
   waived?: number
@@ -53,11 +53,12 @@ export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({
     if (isSpent) setBefore(null)
   }, [isSpent])
   if (attempts === 0) return null
-  if (before === null && (tried.length < least || (isForAll && failing.length === 0))) return null
+  const shown = (isForAll ? failing : tried).length
+  if (before === null && shown < least) return null
   return (
     <>
       <OperatorButton
-        label={button.operation === 'retryTask' && tried.length === 1 ? 'Retry' : 'Retry all'}
+        label={shown > 1 ? 'Retry all' : 'Retry'}
         later={
           isOver && (
             <Alert

@@ -83,7 +83,7 @@ const Active = ({ account, operatorId, hasPasswords }: ActiveProps) => (
 
 /** What this page has no button for. */
 function ByCommand({ account, hasPasswords }: { account: ShownAccount; hasPasswords: boolean }) {
-  const { user_id: userId, blockers } = account
+  const { user_id: userId, blockers, role } = account
   const held = countHeld(blockers)
   return (
     <Disclosure summary="Commands for this account" className="mt-3 -mb-2">
@@ -103,11 +103,15 @@ function ByCommand({ account, hasPasswords }: { account: ShownAccount; hasPasswo
         )}
         <div>
           To give the account another address, because the person has lost the mailbox: make sure of the person, and add{' '}
-          <code className="font-mono text-sm">--old-mailbox lost</code> if somebody else may read the old one.{' '}
-          <Command words={`user set-email --user ${userId} --email ADDRESS`} />
+          <code className="whitespace-nowrap font-mono text-sm">--old-mailbox lost</code> if somebody else may read the
+          old one. <Command words={`user set-email --user ${userId} --email ADDRESS`} />
         </div>
         <div>
           To end the browser sessions alone: <Command words={`session end --user ${userId}`} />
+        </div>
+        <div>
+          {role === null ? 'To let the person open these pages of operators: ' : 'To take the role away: '}
+          <Command words={`user set-role --user ${userId} --role ${role === null ? 'operator' : 'none'}`} />
         </div>
       </div>
     </Disclosure>

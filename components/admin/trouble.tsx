@@ -28,7 +28,7 @@ export function Trouble({ app, lastFetchedAt }: TroubleProps) {
     <>
       {since && (
         <>
-          No good answer to a deletion task since <LocalTime dateTime={since} />
+          No good answer to an open deletion task since <LocalTime dateTime={since} />
           {lastAnswer && `: ${resultOf(lastAnswer)}`}.{' '}
         </>
       )}

@@ -25,20 +25,20 @@ export function TroubledApp({ app, lastFetchedAt }: TroubleProps) {
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <AppLink id={app_id} name={name} />
         <TroubleBadges of={troublesOf(app)} />
+        {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
+      </h3>
+      <p className="text-ink-muted text-sm empty:hidden">
         {tasks.length > 0 && (
-          <span className={cn('text-sm', isPast ? 'font-medium text-danger' : 'text-ink-muted')}>
+          <span className={cn(isPast && 'font-medium text-danger')}>
             {count(tasks.length, 'deletion')} {tasks.length === 1 ? 'waits' : 'wait'} for it
             {app.first_due_by && (
               <>
                 , {tasks.length > 1 && 'the first '}due by <LocalTime dateTime={app.first_due_by} format="date" />
               </>
             )}
-            .
+            .{' '}
           </span>
         )}
-        {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
-      </h3>
-      <p className="text-ink-muted text-sm empty:hidden">
         <Trouble app={app} lastFetchedAt={lastFetchedAt} />
         {isOff && (
           <>

@@ -508,7 +508,7 @@ test('B106 after the purge a check that names the person by our id waits to be w
   const calls = sent.length
   await passDays(ctx, 2)
   expect(sent).toHaveLength(calls)
-  expect(await rowOf(task)).toMatchObject({ lastError: 'the purge has deleted whom it is about; waive the task' })
+  expect(await rowOf(task)).toMatchObject({ lastError: 'the purge has deleted whom it is about; stop waiting for it' })
   const receipts = await receiptsOf(task)
   expect(receipts.at(-1)).toMatchObject({ kind: 'purge', applications: [{ answer: 'open' }] })
   await waiveTask(ctx, { taskId: task.id, reason: 'unreachable' })

@@ -232,7 +232,7 @@ export async function endTask(
   }
 }
 
-const PERSON_DELETED = 'the purge has deleted whom it is about; waive the task'
+const PERSON_DELETED = 'the purge has deleted whom it is about; stop waiting for it'
 
 async function sendTask(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<AppAnswer> {
   const { id, acknowledges, phase } = task

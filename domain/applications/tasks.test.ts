@@ -667,7 +667,7 @@ test("the purge deletes the account's id from an open task, and the task shows t
   const calls = sent.length
   await pass(ctx, day)
   expect(sent).toHaveLength(calls)
-  expect((await rowOf(task)).lastError).toBe('the purge has deleted whom it is about; waive the task')
+  expect((await rowOf(task)).lastError).toBe('the purge has deleted whom it is about; stop waiting for it')
   await waiveTask(ctx, { taskId: task.id, reason: 'unreachable' })
   await runDueWork(ctx)
   expect((await withdrawalOf(ctx, withdrawalId)).completedAt).toEqual(ctx.clock.now())

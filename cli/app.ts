@@ -248,7 +248,8 @@ export const appCommands = [
   }),
   revocable({
     name: 'app set',
-    summary: 'Changes an application; what is not given stays as it is.',
+    summary:
+      'Changes an application; what is not given stays as it is, and a list that is given replaces the one before.',
     options: {
       id,
       name: { value: 'NAME', means: 'The name, as people read it.' },

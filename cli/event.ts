@@ -1,7 +1,7 @@
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries, resendEvents } from '@/domain/applications/operate-deliveries'
 import { reading, revocable, UsageError } from './command.ts'
-import { namedApp, toTime } from './values.ts'
+import { namedApp, TIME_FORM, toTime } from './values.ts'
 
 const MAX_LISTED = 1000
 
@@ -22,7 +22,7 @@ export const eventCommands = [
     options: {
       id: { value: 'evt_…', positional: true, means: 'The event.' },
       app: namedApp,
-      since: { value: 'TIME', read: toTime, means: 'ISO 8601, such as 2026-11-20T09:00:00Z.' },
+      since: { value: 'TIME', read: toTime, means: `Needed with --app, from when on: ${TIME_FORM}` },
     },
     oneOf: ['id', 'app'],
     async run(ctx, { id: eventId, app: appId, since }) {

@@ -52,13 +52,14 @@ function helpForAll(commands: Command[]): string {
     aligned([[BATCH.name, BATCH.summary]], width),
     ['Every command takes these too:', ...optionLines(COMMON)],
     wrapped(
-      'On a terminal a command prints what a line has room for, in the words of the pages; elsewhere it prints JSON.',
+      'On a terminal a command prints what a line has room for, in the words of the pages and in its own time zone; elsewhere it prints JSON, in UTC.',
       `${listOf(commands.filter(({ printsMany }) => printsMany).map(({ name }) => name))} print a line of JSON a row everywhere.`,
       'The pages say app, deletion, fully erased, stop waiting; commands say application, withdrawal, purged, waive.',
       'An ID of an account, a withdrawal or an application may be its beginning, from six characters after the prefix on.',
       'An address or an ID needs no option before it, unless what is done cannot be undone.',
       'What cannot be undone takes whole IDs alone, and asks first on a terminal; --yes skips the question.',
-      'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it is 2. It is 1 too where an app fails a ping or a check, or where a retry was waited for and something failed again. With --json the last line of standard error is {"code":…,"message":…} in its place.',
+      'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it is 2. With --json the last line of standard error is {"code":…,"message":…} in its place.',
+      'The exit code is 1 too where an application fails a ping or a check, and where a retry was waited for and something failed again.',
       '--version prints the version.',
     ),
   )
@@ -117,9 +118,9 @@ export function exampleOf({ name, options, oneOf = [], example }: Command): stri
 }
 
 function remarksOn(option: Option): string[] {
-  const { choices, otherwise, multiple } = option
+  const { choices = [], otherwise, multiple } = option
   return [
-    ...(choices ? [`${choices.length > 1 ? 'One of' : 'Only'} ${listOfChoices(option)}.`] : []),
+    ...(choices.length > 1 ? [`One of ${listOfChoices(option)}.`] : []),
     ...(multiple ? ['It can be repeated.'] : []),
     ...(otherwise === undefined ? [] : [`If it is missing: ${otherwise}.`]),
   ]

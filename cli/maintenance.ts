@@ -5,7 +5,7 @@ import { listSigningKeys, rotateSigningKey } from '@/domain/withdrawal/receipts/
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
 import { final, reading, revocable } from './command.ts'
 import { timeOf } from './show.ts'
-import { toTime } from './values.ts'
+import { TIME_FORM, toTime } from './values.ts'
 
 export const maintenanceCommands = [
   revocable({
@@ -47,7 +47,7 @@ export const maintenanceCommands = [
     name: 'ledger trim',
     summary: 'Drops the lines of the erasure ledger that no backup needs any more.',
     options: {
-      before: { value: 'TIME', required: true, read: toTime, means: 'When the oldest backup was taken, ISO 8601.' },
+      before: { value: 'TIME', required: true, read: toTime, means: `When the oldest backup was taken: ${TIME_FORM}` },
     },
     asks: (ctx, { before }) =>
       `Drop the lines of the ledger before ${timeOf(before, ctx.clock.now())}? A restore of an older backup then brings these people back.`,

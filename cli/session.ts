@@ -19,7 +19,7 @@ export const sessionCommands = [
   }),
   final({
     name: 'session end',
-    summary: 'Ends one browser session; or all of an account, which also cancels a pending change.',
+    summary: 'Ends one browser session; or all of an account, which also cancels a pending change of the address.',
     options: {
       id: { value: 'ses_…', positional: true, means: 'The session.' },
       user: { ...namedAccount.user, means: 'The account whose sessions all end.' },

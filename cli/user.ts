@@ -79,7 +79,7 @@ export const userCommands = [
   }),
   final({
     name: 'user set-password',
-    summary: 'Sets a password, ends every session and access token, and cancels a pending change.',
+    summary: 'Sets a password, ends every session and access token, and cancels a pending change of the address.',
     options: {
       user: { ...account, required: true },
       ...passwordOptions,

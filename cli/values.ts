@@ -63,6 +63,9 @@ export function toSeconds(duration: string): number {
   return seconds
 }
 
+/** For the help. */
+export const TIME_FORM = 'ISO 8601, such as 2026-11-20T09:00:00Z; a day alone begins in UTC.'
+
 export function toTime(text: string, option: string): Date {
   const time = new Date(text)
   if (!/^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(text) || Number.isNaN(time.getTime())) {

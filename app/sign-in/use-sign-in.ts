@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
-import { isAway, useErrorTexts } from '@/components/api/error-texts'
+import { isAway, isUnreached, useErrorTexts } from '@/components/api/error-texts'
 import { signInHere } from '@/components/session/auth-calls'
 import { formatDuration } from '@/components/ui/duration'
 import { ApiError, ERRORS } from '@/contract/errors'
@@ -29,7 +29,7 @@ export function useSignIn(next: string, email: string) {
 
   function refusal(error: unknown): string {
     if (isWrong(error)) return t('wrong')
-    if (error instanceof ApiError && error.status === ERRORS.SERVER_002.status) return t('away')
+    if (isUnreached(error) || (error instanceof ApiError && error.status === ERRORS.SERVER_002.status)) return t('away')
     if (error instanceof ApiError && error.code === 'RATE_001')
       return t('tooMany', { time: formatDuration(error.retryAfterSeconds ?? 0, language) })
     return errorText(error)

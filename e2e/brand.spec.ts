@@ -88,7 +88,7 @@ test('B112 the page /delete-account, settings, refusal, progress and mail name t
   const { transaction_id = '' } = await operator.run('transaction', 'add', '--user', user.id, ...pending)
   await startSession(page, user)
   await page.goto('/settings/withdraw')
-  await expect(page.getByRole('heading', { name: 'One payment has to be settled first' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'One payment is still open' })).toBeVisible()
   await expectAuthority()
   await operator.run('transaction', 'settle', transaction_id)
   await page.getByRole('button', { name: 'Check again' }).click()

@@ -317,7 +317,9 @@ test('five wrong codes end the request, and the page says what to do', async ({ 
   await enterCode(page, wrong)
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
   await expect(page.getByText('Too many attempts', { exact: true })).toBeVisible()
-  await expect(page.getByText('To get a fresh code, start a new change.')).toBeVisible()
+  await expect(
+    page.getByText('The code and the link no longer work. Start a new change to get fresh ones.'),
+  ).toBeVisible()
   await expectAccessible(page)
 })
 

@@ -46,7 +46,7 @@ test('somebody who cannot sign in deletes the account by mail, and asks for it w
   const { transaction_id = '' } = await operator.run('transaction', 'add', ...refund)
   await page.goto(link)
   await expect(page.getByRole('heading', { level: 1, name: /^Delete your .* account\?$/ })).toBeVisible()
-  await expect(page.getByRole('heading', { name: 'One payment has to be settled first' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'One payment is still open' })).toBeVisible()
   await expect(page.getByText(/^The link in the email works for 30 minutes\./)).toBeVisible()
   await expectAccessible(page)
   await operator.run('transaction', 'cancel', transaction_id)

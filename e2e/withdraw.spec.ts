@@ -167,7 +167,7 @@ test('B123 pending transactions hold the withdrawal back, and the page says so u
   await expect(page.getByRole('listitem').filter({ hasText: 'Order 7' })).toContainText('€12.50')
   await expect(page.getByRole('link', { name: 'Pay in User Account Service' })).toHaveAttribute('href', url)
   await expect(page.getByText('A refund')).toBeVisible()
-  await expect(page.getByText('In User Account Service, pay or cancel what is pending.')).toBeVisible()
+  await expect(page.getByText('See what is pending in User Account Service.')).toBeVisible()
   await expect(page.getByRole('main').getByRole('link', { name: /@/ })).toHaveAttribute('href', /^mailto:/)
   await expect(page.getByText('This can’t be undone')).toBeHidden()
   await expect(deleteButton(page)).toBeHidden()

@@ -2,6 +2,7 @@
 
 import { TriangleAlert } from 'lucide-react'
 import { useEffect, useState, useSyncExternalStore } from 'react'
+import { createPortal } from 'react-dom'
 import { useTranslations } from 'use-intl/react'
 import { lookUntilBack, useIsAway } from '../ui/service-away'
 
@@ -48,7 +49,7 @@ export function OfflineNotice() {
   const isAway = useIsAway()
   const isThere = isOnline && !isAway
   const [presses, setPresses] = useState(0)
-  const [isForm, setForm] = useState(false)
+  const [form, setForm] = useState<HTMLFormElement>()
   useEffect(() => {
     let mayLeave: Element | undefined
     let isAsking = false
@@ -76,7 +77,7 @@ export function OfflineNotice() {
         return
       }
       lookUntilBack(window.location.origin)
-      setForm(event.type === 'submit')
+      setForm(departure instanceof HTMLFormElement ? departure : undefined)
       setPresses((before) => before + 1)
     }
     // They run before the router's own listener.
@@ -89,14 +90,14 @@ export function OfflineNotice() {
     }
   }, [])
   if (presses === 0) return null
-  return (
-    <p
-      key={`${presses} ${isThere}`}
-      role="alert"
-      className="fade-in fixed inset-x-4 bottom-4 z-50 mx-auto flex w-fit max-w-full animate-in items-center gap-2.5 rounded-xl border border-line bg-surface px-4 py-3 shadow-lift"
-    >
+  const place = form
+    ? ''
+    : 'fade-in fixed inset-x-4 bottom-4 z-50 mx-auto w-fit max-w-full animate-in rounded-xl border border-line bg-surface px-4 py-3 shadow-lift'
+  const notice = (
+    <p key={`${presses} ${isThere}`} role="alert" className={`flex items-center gap-2.5 ${place}`}>
       {!isThere && <TriangleAlert className="size-5 shrink-0 text-warning" aria-hidden />}
-      {isThere ? errors('back') : isForm ? errors('rules.notSent') : t(isOnline ? 'away' : 'offline')}
+      {isThere ? errors('back') : form ? errors('rules.notSent') : t(isOnline ? 'away' : 'offline')}
     </p>
   )
+  return form ? createPortal(notice, form) : notice
 }

@@ -104,10 +104,14 @@ test('a page says that the service is away, its links lose nothing that was type
   await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
 })
 
-test('a link keeps the page with its typed text while a service that went away a moment ago does not answer', async ({
+test('a link keeps the page, and its typed text, while a service that went away a moment ago does not answer', async ({
   page,
   signedInUser: _,
 }) => {
+  await page.route('**/*', (route) => route.abort())
+  await page.getByRole('link', { name: 'Password' }).click()
+  await expect(page.getByText('so this page stays as it is')).toBeVisible()
+  await page.unroute('**/*')
   await page.getByRole('button', { name: 'Change address' }).click()
   await page.getByLabel('New email address').fill('typed@example.com')
   await page.route('**/*', (route) => route.abort())

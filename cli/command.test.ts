@@ -69,6 +69,7 @@ test.each([
   ['withdrawal start a@b.test', 'withdrawal start takes this by --email.'],
   ['token list --email a@b.test c@d.test', '--email is given more than once.'],
   ['session end usr_1', 'session end takes this by --user.'],
+  ['user set-email a@b.test --email c@d.test', 'Name the account by --user usr_…; --email is the new address.'],
   ['--json', 'The command is missing; --help lists all of them.'],
   ['token create --user usr_1 --scope x', '--scope must be one or more of email:manage, account:manage.'],
   ['app register --name x --endpoint ftp://a.test/', '--endpoint must be a URL that begins with https:// or http://.'],

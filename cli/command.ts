@@ -225,6 +225,7 @@ function readWords(command: Command, args: string[]): Record<string, string[]> {
     if (token.kind === 'option-terminator') continue
     if (token.kind === 'positional') {
       const meant = optionFor(token.value, options, positional)
+      if (meant === 'email' && options.user?.required) throw new UsageError(NEW_ADDRESS)
       if (meant && command.asks) throw new UsageError(`${name} takes this by --${meant}.`)
       if (!positional && !meant)
         throw new UsageError(`${name} takes no value without an option; quote a value with spaces.`)
@@ -293,6 +294,8 @@ function readValue(name: string, option: Option, given: string): unknown {
 }
 
 const ID_OF_ADDRESS = 'Give the account by its ID, usr_…; user find --email shows the ID of an address.'
+
+const NEW_ADDRESS = 'Name the account by --user usr_…; --email is the new address.'
 
 function choicesOf(option: Option): string {
   const { choices = [], multiple } = option

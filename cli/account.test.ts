@@ -125,7 +125,10 @@ test('B50 the operator gives an account another address, at the version that was
   expect(await refusal(`${line} --if-version 7`)).toContain('The account is at version 0.')
   expect(await refusal(`${line} --if-version x`)).toContain('--if-version must be a whole number')
   expect(await refusal(`${line} --old-mailbox full`)).toContain('--old-mailbox')
-  expect(await refusal(`user set-email --user usr_unknown --email a@example.test`)).toBe(NO_USER)
+  const unknown = 'user set-email --user usr_unknown --email a@example.test'
+  expect(await refusal(unknown)).toBe(NO_USER)
+  for (const call of [unknown, 'user find nobody@example.test', 'user show usr_unknown'])
+    expect([call, await outcomeOf(run(call))]).toEqual([call, 'USER_001'])
   const changed = await run(`${line} --if-version 0 --old-mailbox lost`)
   expect(changed).toMatchObject({
     user_id: userId,

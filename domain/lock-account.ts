@@ -52,7 +52,7 @@ export async function requireAccountOfId(tx: Transaction, userId: string): Promi
 }
 
 export const NO_ACCOUNT = 'No account has this address or ID.'
-export const unknownUser = () => new AppError('REQUEST_001', NO_ACCOUNT)
+export const unknownUser = () => new AppError('USER_001', NO_ACCOUNT)
 
 /** For every write of a service on an account: one with a role is refused. Undefined if there is none. */
 export async function lockForService(

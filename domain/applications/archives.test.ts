@@ -93,7 +93,7 @@ test('an account that is erased while its archive is written leaves nothing in t
       await ctx.archives.put(key, content)
     },
   }
-  await expect(writeArchive({ ...ctx, archives }, user.userId)).rejects.toMatchObject({ code: 'REQUEST_001' })
+  await expect(writeArchive({ ...ctx, archives }, user.userId)).rejects.toMatchObject({ code: 'USER_001' })
   expect(ctx.archived.size).toBe(0)
 })
 

@@ -149,6 +149,6 @@ async function findByKey(ctx: SystemContext, by: AccountKey): Promise<AccountRow
 }
 
 function known(account: AccountRow | null, sentence: string): AccountRow {
-  if (!account) throw new AppError('REQUEST_001', sentence)
+  if (!account) throw new AppError('USER_001', sentence)
   return account
 }

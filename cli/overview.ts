@@ -107,11 +107,11 @@ const inWords = (figures: Shown[]) =>
 
 const MAX_NAMED = 3
 
-/** What shows the first deletion that waits for it, and which others do. */
-function seeOf({ app_id, withdrawal_ids: [first, ...others] }: ReturnType<typeof toApp>): string | null {
-  if (!first) return null
-  const more = others.length >= MAX_NAMED ? [`task list --app ${app_id} for all ${others.length + 1}`] : []
-  return [`withdrawal show ${first}`, ...others.slice(0, MAX_NAMED - 1), ...more].join('; ')
+/** Which deletions wait for it, and the command that shows them. */
+function waitingFor({ app_id, withdrawal_ids: ids }: ReturnType<typeof toApp>) {
+  if (ids.length < 2) return { see: ids[0] ? `withdrawal show ${ids[0]}` : null }
+  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ''
+  return { deletions: ids.slice(0, MAX_NAMED).join(', ') + more, see: `task list --app ${app_id}` }
 }
 
 export const overviewCommands = [
@@ -124,7 +124,7 @@ export const overviewCommands = [
       const said = {
         ...answer,
         figures: inWords(answer.figures),
-        failing_apps: answer.failing_apps.map((app) => ({ ...app, see: seeOf(app) })),
+        failing_apps: answer.failing_apps.map((app) => ({ ...app, ...waitingFor(app) })),
         counts: inWords(answer.counts),
       }
       return Object.fromEntries(Object.entries(said).filter(([, value]) => !Array.isArray(value) || value.length > 0))

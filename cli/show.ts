@@ -208,7 +208,7 @@ function withTrouble(row: Row, { now }: Look): Row {
 }
 
 /** What is read as a whole stands below its row. */
-const SENTENCES = ['late_since', 'see', 'mend', 'person_reads', 'waits_for']
+const SENTENCES = ['late_since', 'deletions', 'see', 'mend', 'person_reads', 'waits_for']
 /** What the next command takes as a whole: where a line has no room for it, it stands below its row. */
 const NEXT_ARGUMENTS = /^(source|key|(task|transaction|session|token|service_token|event)_id)$/
 /** A part of who acted names nobody. */

@@ -481,6 +481,26 @@ test.each([60, 80])('the help keeps each option with its value in a line of %i c
   }
 })
 
+test('a wider terminal shows every column of a narrower one', () => {
+  const task_id = `msg_${'x'.repeat(22)}_app_${'x'.repeat(22)}`
+  const due_at = new Date('2026-11-23T05:09:00.000Z')
+  const task = {
+    name: 'Billing',
+    state: 'pending',
+    last_error: 'HTTP 503',
+    withdrawal_id: `wd_${'x'.repeat(22)}`,
+    task_id,
+  }
+  const tasks = [{ ...task, due_at, attempts: 36 }]
+  const headings = (width: number) =>
+    showAnswer({ tasks }, { ...LOOK, width })
+      .split('\n')[1]
+      ?.split(/ {2,}/) ?? []
+  for (let width = 80; width < 180; width++)
+    expect([width, headings(width + 1)]).toEqual([width, expect.arrayContaining(headings(width))])
+  expect(headings(180)).toHaveLength(7)
+})
+
 test('an id that is cut keeps what finds it', () => {
   const apps = [{ name: 'x'.repeat(30), open_tasks: 1, failing: 'y'.repeat(40), app_id: 'app_4Qm9ZsX1cT7uYb2LhKpV0w' }]
   expect(showAnswer({ apps }, { ...LOOK, width: 55 })).toMatch(/ app_4Qm9Zs…/)

@@ -242,7 +242,11 @@ function fitted(wanted: { name: string; cells: string[] }[], width: number): { s
   const shown: (Column & { name: string })[] = []
   const below: string[] = []
   let left = width + GAP.length
-  for (const [at, { name, cells }] of wanted.entries()) {
+  const placeOf = ({ name }: { name: string }) => wanted.findIndex((one) => one.name === name)
+  const isLast = (one: { name: string }) => placeOf(one) > 0 && NEXT_ARGUMENTS.test(one.name)
+  // What can stand below its row takes no room from what cannot.
+  for (const { name, cells } of wanted.toSorted((one, other) => Number(isLast(one)) - Number(isLast(other)))) {
+    const at = placeOf({ name })
     const isWhole = NEXT_ARGUMENTS.test(name) || NEVER_CUT.test(name)
     const [heading = '', ...values] = cells
     const columnWidth = isWhole
@@ -255,6 +259,7 @@ function fitted(wanted: { name: string; cells: string[] }[], width: number): { s
     shown.push({ name, cells, columnWidth })
     left -= columnWidth + GAP.length
   }
+  shown.sort((one, other) => placeOf(one) - placeOf(other))
   for (; left > 0; left--) {
     const [neediest] = shown.toSorted((one, other) => needOf(other) - needOf(one))
     if (!neediest || needOf(neediest) === 0) break

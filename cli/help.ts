@@ -100,9 +100,11 @@ const SAMPLES: Record<string, string> = {
   ADDRESS: 'ada@example.com',
   APP: 'Billing',
   'APP|URL': 'Billing',
+
   ID: 'customer-42',
   NAME: 'Ada',
   TIME: '2026-11-20',
+  WITHDRAWAL: 'wd_4Qm9ZsX1cT7uYb2LhKpV0w',
   'msg_…': 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_Bz0WcYt5eN8rQd3JxUfK6g',
 }
 
@@ -130,7 +132,8 @@ function remarksOn(option: Option): string[] {
 const MAX_SHOWN = 5
 
 function usageOf(command: Command): string[] {
-  const { options, oneOf = [] } = command
+  const { oneOf = [] } = command
+  const options = optionsOf(command)
   const alternatives = oneOf.map((name) => withValue(name, options[name] as Option))
   const isFree = ([name, { required }]: [string, Option]) => !required && !oneOf.includes(name)
   const isLong = Object.entries(options).filter(isFree).length > MAX_SHOWN

@@ -268,8 +268,9 @@ export const withdrawalCommands = [
     options: {
       id: {
         ...id,
+        value: 'WITHDRAWAL',
         find: async (ctx, given) => (isTooShort(given) ? given : wholeIdOf(ctx, given)),
-        means: 'The withdrawal, or the usr_… of its account or your own ID of the person.',
+        means: 'The withdrawal, by its wd_…, the usr_… of its account or your own ID of the person.',
       },
     },
     async run(ctx, { id }) {

@@ -3,6 +3,7 @@ import { EnglishLayout } from '@/app/english-layout'
 import { LookUp } from '@/components/admin/look-up'
 import { Outcomes } from '@/components/admin/outcomes'
 import { Tabs } from '@/components/admin/tabs'
+import { TimeZone } from '@/components/admin/time-zone'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { CopyButton } from '@/components/ui/copy-button'
@@ -75,7 +76,11 @@ export async function AdminPage(props: AdminPageProps) {
           <Outcomes freshUntil={until?.toISOString() ?? null} isFresh={ctx && until ? ctx.clock.now() <= until : false}>
             {children}
           </Outcomes>
-          {(section || id) && <p className="text-ink-muted text-sm">Times are in the time zone of this browser.</p>}
+          {(section || id) && (
+            <p className="text-ink-muted text-sm">
+              Times are in <TimeZone />.
+            </p>
+          )}
         </div>
       </ColumnPage>
     </EnglishLayout>

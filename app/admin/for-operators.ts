@@ -1,5 +1,6 @@
 import type { Metadata } from 'next'
 import { notFound, redirect } from 'next/navigation'
+import { isStorable } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context } from '@/domain/context'
 import { unlessAway } from '@/server/pages/away'
@@ -19,7 +20,7 @@ export const titleForOperators =
     const [id] = Object.values(await params)
     if (!isOperator) return isOperator === null ? {} : { title: 'Page not found' }
     if (typeof id !== 'string') return { title }
-    const name = await nameOf(id).catch((error) => (error instanceof AppError ? null : id))
+    const name = await nameOf(id).catch((error) => (error instanceof AppError || !isStorable(id) ? null : id))
     return { title: name === null ? NOTHING_HAS_IT : `${title} ${name}` }
   }
 

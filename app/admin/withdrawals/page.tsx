@@ -1,3 +1,4 @@
+import { notFound } from 'next/navigation'
 import { DueBy, type Fields, NotConfirmed, TroubleBadges } from '@/components/admin/drawn'
 import { NextPage } from '@/components/admin/next-page'
 import { StepName } from '@/components/admin/step-texts'
@@ -17,7 +18,8 @@ import type { PageProps } from '@/server/pages/session'
 import { AdminPage } from '../admin-page'
 import { operatorContext, titleForOperators } from '../for-operators'
 
-export const generateMetadata = titleForOperators('Deletions')
+export const generateMetadata = async (props: PageProps & { params: Promise<Record<string, string>> }) =>
+  titleForOperators((await stateOf(props)) ? 'Deletions' : 'There is no such page')(props)
 
 /** So many apps of a deletion are named. */
 const MAX_APPS = 4
@@ -71,17 +73,22 @@ function unconfirmed(withdrawal: ListedWithdrawal) {
 const placeOf = (state: WithdrawalState) => `/admin/withdrawals?state=${state}`
 const TABS = Object.fromEntries(WITHDRAWAL_STATES.map((state) => [placeOf(state), WORDS[state] ?? state]))
 
+async function stateOf({ searchParams }: PageProps): Promise<WithdrawalState | undefined> {
+  const { state: wanted = 'processing' } = await searchParams
+  return WITHDRAWAL_STATES.find((state) => state === wanted)
+}
+
 export default async function WithdrawalsPage({ searchParams }: PageProps) {
   const ctx = await operatorContext('/admin/withdrawals')
-  const { state: wanted, after } = await searchParams
-  const state = WITHDRAWAL_STATES.find((state) => state === wanted) ?? 'processing'
+  const [{ after }, state] = await Promise.all([searchParams, stateOf({ searchParams })])
+  if (!state) notFound()
   const { description, none, columns } = PAGES[state]
   const { withdrawals, next } = await listWithdrawals(ctx, {
     state,
     after: typeof after === 'string' ? after : undefined,
   })
   return (
-    <AdminPage section="/admin/withdrawals" title="Deletions" description={description}>
+    <AdminPage section="/admin/withdrawals" title="Deletions" description={description} refreshes>
       <Card>
         <Tabs
           label="State"

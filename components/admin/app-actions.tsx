@@ -9,9 +9,9 @@ import { Removal } from './command'
 import { Enable, OperatorButton } from './operator-button'
 import { Part } from './part'
 import { RetryTasks } from './task-table'
-import { Trouble } from './trouble'
+import { DisabledSince, Trouble } from './trouble'
 
-export const WHILE_DISABLED = 'It gets no messages while it is disabled.'
+const WHILE_DISABLED = 'It gets no messages while it is disabled.'
 
 interface AppActionsProps {
   app: Answer<typeof getApp>
@@ -23,11 +23,14 @@ interface AppActionsProps {
 /** What is wrong with an application, and what an operator can do. */
 export const AppActions = ({ app, trouble, openTasks }: AppActionsProps) => (
   <Part title="Actions" description={app.endpoint && 'A ping is a signed test call, which deletes nothing.'}>
-    {trouble && (
-      <p className="mb-3 text-ink-muted empty:hidden">
-        <Trouble app={trouble} lastFetchedAt={app.last_asked_at} />
-      </p>
-    )}
+    <p className="mb-3 text-ink-muted empty:hidden">
+      {app.disabled_at && (
+        <>
+          <DisabledSince time={app.disabled_at} />{' '}
+        </>
+      )}
+      {trouble && <Trouble app={trouble} lastFetchedAt={app.last_asked_at} />}
+    </p>
     <div className="flex flex-wrap gap-3">
       <RetryTasks tasks={openTasks} of={app.name} />
       {app.endpoint && (

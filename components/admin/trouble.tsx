@@ -18,6 +18,19 @@ export const isTried = (app: TroubledApp) =>
   ((app.deliveries?.waiting ?? 0) > 0 ||
     app.tasks.some(({ polls, state }) => !polls && (state === 'pending' || state === 'calling')))
 
+export const DisabledSince = ({ time }: { time: string | null | undefined }) => (
+  <>
+    Disabled
+    {time && (
+      <>
+        {' '}
+        since <LocalTime dateTime={time} />
+      </>
+    )}
+    . It is told nothing, and deletions wait for it until it is enabled.
+  </>
+)
+
 /** What is wrong with an application, since when, and what to do. */
 export function Trouble({ app, lastFetchedAt }: TroubleProps) {
   const { deliveries, tasks, unreliable } = app

@@ -6,7 +6,7 @@ import { AppLink, EventCounts, TroubleBadges } from './drawn'
 import { Fold } from './fold'
 import { Enable, OperatorButton } from './operator-button'
 import { RetryTasks, TaskTable } from './task-table'
-import { isFailingNow, isTried, Trouble, type TroubleProps } from './trouble'
+import { DisabledSince, isFailingNow, isTried, Trouble, type TroubleProps } from './trouble'
 
 /** An application counts no more events than this. */
 const MAX_EVENTS = 1_000
@@ -40,18 +40,7 @@ export function TroubledApp({ app, lastFetchedAt }: TroubleProps) {
           </span>
         )}
         <Trouble app={app} lastFetchedAt={lastFetchedAt} />
-        {isOff && (
-          <>
-            Disabled
-            {unreliable?.disabled_at && (
-              <>
-                {' '}
-                since <LocalTime dateTime={unreliable.disabled_at} />
-              </>
-            )}
-            . It is told nothing, and deletions wait for it until it is enabled.
-          </>
-        )}
+        {isOff && <DisabledSince time={unreliable?.disabled_at} />}
       </p>
       <div className="flex flex-wrap gap-2 pt-2 empty:hidden">
         {isOff && <Enable app={app} />}

@@ -21,6 +21,7 @@ export default async function ApplicationsPage() {
       section="/admin/apps"
       title="Apps"
       description="Which apps hear of changes and deletions, and what waits for them."
+      refreshes
     >
       <TablePart
         title="Registered apps"

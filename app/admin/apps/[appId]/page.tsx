@@ -1,5 +1,5 @@
 import { cache } from 'react'
-import { AppActions, WHILE_DISABLED } from '@/components/admin/app-actions'
+import { AppActions } from '@/components/admin/app-actions'
 import { AuditPart } from '@/components/admin/audit-part'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { EventCounts, TroubleBadges, Word } from '@/components/admin/drawn'
@@ -54,7 +54,8 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       refreshes
       aside={
         <p className="flex flex-wrap items-center gap-x-2 text-ink-muted empty:hidden">
-          <TroubleBadges of={{ ...(trouble && troublesOf(trouble)), disabled: app.disabled_at }} />
+          <TroubleBadges of={{ disabled: app.disabled_at }} />
+          <TroubleBadges of={{ ...(trouble && troublesOf(trouble)), disabled: false }} />
         </p>
       }
     >
@@ -80,7 +81,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
         deliveries={recent.deliveries.filter(({ status }) => status !== 'dead')}
         {...(dead.deliveries.length > 0 && { none: 'None but those that were given up.' })}
       />
-      <Part title="Settings" description={app.disabled_at && WHILE_DISABLED}>
+      <Part title="Settings">
         <Facts
           of={contract}
           row={app}

@@ -16,14 +16,14 @@ interface Tried {
   tried_at?: string | null
 }
 
-/** “Tried again on 29 Nov, 14:03, and failed again. 3 attempts, last result HTTP 503, next try in 4 minutes” */
+/** “Retried by hand on 29 Nov, 14:03. 3 attempts, last result HTTP 503, next try in 4 minutes” */
 export function Attempts({ of: { attempts, last_error, due_at, retried_at, tried_at } }: { of: Tried }) {
   const now = useServerTime()
   return (
     <>
-      {retried_at && due_at && Date.parse(due_at) > now && (
+      {retried_at && (
         <span className="block">
-          Tried again on <LocalTime dateTime={retried_at} format="short" mayBreak />, and failed again.{' '}
+          Retried by hand on <LocalTime dateTime={retried_at} format="short" mayBreak />.{' '}
         </span>
       )}
       {attempts === 0 ? 'Not tried yet' : count(attempts, 'attempt')}
@@ -40,7 +40,11 @@ export function Attempts({ of: { attempts, last_error, due_at, retried_at, tried
       )}
       {due_at &&
         (Date.parse(due_at) <= now ? (
-          ', due now'
+          attempts === 0 ? (
+            ', runs now'
+          ) : (
+            ', next try now'
+          )
         ) : (
           <>
             {attempts === 0 ? ', runs in ' : ', next try in '}

@@ -102,7 +102,7 @@ function TaskState({ task }: { task: ShownTask }) {
             <WaivedBecause waived={waived} />”{' '}
             {task.attempts > 0 && (
               <>
-                After <Attempts of={{ ...task, due_at: null }} />.
+                After <Attempts of={{ ...task, due_at: null, retried_at: null }} />.
               </>
             )}
           </>

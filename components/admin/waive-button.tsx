@@ -70,7 +70,7 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
         <div className="space-y-4">
           <p className="font-medium text-ink">
             {isRequested(task) ? (
-              <Attempts of={{ ...task, due_at: null }} />
+              <Attempts of={{ ...task, due_at: null, retried_at: null }} />
             ) : task.polls ? (
               'It has not fetched this task yet'
             ) : (
@@ -129,7 +129,7 @@ function WhatIsRead({ name, sentence }: { name: string; sentence: string | undef
       <div>
         <dt className="text-ink-muted">On the page of the deletion, in the person’s language</dt>
         <dd className="wrap-anywhere text-ink">
-          <b className="font-medium">{name}</b>: {t('apps.notConfirmed')}. {sentence ?? '…'}{' '}
+          <b className="font-medium">{name}</b>: {t('apps.notConfirmed')}. {sentence ?? '[Your choice above]'}{' '}
           {t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={now} format="date" /> })}
         </dd>
       </div>

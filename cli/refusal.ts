@@ -16,5 +16,5 @@ export const linesOfBlocker = ({ source, title, amount, end, transactions = [] }
       ]
     : [
         ...transactions.map((transaction) => `${transaction.id}: ${withAmount(transaction)}`),
-        `transaction settle ${transactions[0]?.id} if it was paid, transaction cancel if it was called off.`,
+        `transaction settle ${transactions[0]?.id} if the money has gone through, transaction cancel if it was called off.`,
       ]

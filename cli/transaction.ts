@@ -23,7 +23,7 @@ const ends = (verb: 'settle' | 'cancel', status: 'settled' | 'cancelled', when: 
       if (!found) throw unknownTransaction()
       if (found.status !== 'pending') throw new AppError('REQUEST_001', `This transaction is ${found.status} already.`)
       const person = await personOf(ctx, found.user_id)
-      return `${capitalized(verb)} “${withAmount(found)}” of ${person}? ${capitalized(verb)} it if it was ${when}. This moves no money.`
+      return `${capitalized(verb)} “${withAmount(found)}” of ${person}? ${capitalized(verb)} it if ${when}. This moves no money.`
     },
     run: (ctx, { id }) => endTransaction(ctx, { transactionId: id, status }),
   })
@@ -64,6 +64,6 @@ export const transactionCommands = [
       return { transaction_id: await addTransaction(ctx, { ...transaction, userId, ip: '' }) }
     },
   }),
-  ends('settle', 'settled', 'paid'),
-  ends('cancel', 'cancelled', 'called off'),
+  ends('settle', 'settled', 'the money has gone through'),
+  ends('cancel', 'cancelled', 'it was called off'),
 ]

@@ -69,7 +69,12 @@ const AFTERWARDS =
   'After this it no longer blocks deleting the account. This cannot be undone, and is written into the audit log.'
 
 const ENDS = {
-  settled: { label: 'Settle', confirm: 'Settle', confirmVariant: 'primary', where: 'Settle it if it was paid.' },
+  settled: {
+    label: 'Settle',
+    confirm: 'Settle',
+    confirmVariant: 'primary',
+    where: 'Settle it if the money has gone through.',
+  },
   cancelled: { label: 'Cancel', confirm: 'Cancel it', where: 'Cancel it if it was called off.' },
 } as const
 

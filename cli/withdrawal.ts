@@ -107,7 +107,6 @@ function forOperators(shown: ShownWithdrawal) {
   const { is_past_due, waits_for, waived_tasks, open_tasks, ...withdrawal } = shown
   const { status, completed_at, purged_at, due_by, scheduled_completion, purge_due_at, tasks } = withdrawal
   const now = new Date()
-  const planned = timeOf(new Date(scheduled_completion), now)
   const troubles = troublesOfWithdrawal(shown)
   return {
     ...withdrawal,
@@ -125,9 +124,7 @@ function forOperators(shown: ShownWithdrawal) {
       ...act,
       subject_id: tasks.find(({ task_id }) => task_id === act.subject_id)?.name ?? act.subject_id,
     })),
-    scheduled_completion: completed_at
-      ? null
-      : inWords(planned, new Date(scheduled_completion) < now && 'which has passed'),
+    scheduled_completion: completed_at ? null : scheduled_completion,
     due_by: completed_at ? null : due_by,
     purge_due_at: purged_at ? null : purge_due_at,
   }

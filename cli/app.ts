@@ -275,7 +275,9 @@ export const appCommands = [
       'Makes a new signing secret and shows it this once; the one before signs beside it for a day, and an older one ends at once.',
     options: { id },
     async asks(ctx, { id }) {
-      const { name, previous_secret_until: until } = await getApp(ctx, { appId: id })
+      const { name, endpoint, previous_secret_until: until } = await getApp(ctx, { appId: id })
+      if (endpoint === null)
+        return `Make a new signing secret for ${name}? It fetches its tasks, and nothing is signed until it has an endpoint.`
       const ends = until ? 'The secret before the last one ends now, a day early.' : 'The one before signs for a day.'
       return `Make a new signing secret for ${name}? ${ends}`
     },

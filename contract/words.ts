@@ -177,6 +177,10 @@ export const firstOf = (times: readonly (string | null | undefined)[]): string |
 export const problemSaid = (of: Troubles, results: readonly (string | null)[]): string | null =>
   [...troublesSaid({ ...of, failing: false }), ...new Set(results)].filter(Boolean).join(', ') || null
 
+/** Of an ID that finds nothing. */
+export const MAY_BE_GONE =
+  'It may be mistyped, or fully erased by now; the command “receipt show wd_…” still finds the receipt of a deletion.'
+
 /** Of an app that has no endpoint. */
 export const FETCHES = 'Fetches its tasks'
 

@@ -2,6 +2,7 @@ import { parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { lookUp as contract } from '@/contract/operator'
+import { MAY_BE_GONE } from '@/contract/words'
 import { ownerOfTransaction } from '../applications/transactions'
 import type { Context, SystemContext } from '../context'
 import { NO_ACCOUNT } from '../lock-account'
@@ -138,6 +139,7 @@ export async function whyNothing(ctx: ManagerContext, text: string): Promise<str
   }
   if (parseAddress(text)) return `${NO_ACCOUNT} ${NOT_BY_ADDRESS}.`
   if (isTooShort(text)) return TOO_SHORT
+  if (acceptsPrefixes(ctx) && /^(usr|wd)_/.test(text)) return `No deletion or account has this ID. ${MAY_BE_GONE}`
   return 'No deletion, account, transaction or app has this ID, and no app has this name. A person is found by ID or address.'
 }
 

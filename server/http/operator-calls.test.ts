@@ -339,6 +339,8 @@ test('the sentence of a search that finds nothing speaks of addresses where one 
   expect(await sentence('nobody@example.test')).toContain('being deleted is not found by its address')
   for (const text of ['app_none', 'app_none…', 'app_none...', 'wd_Ab3', 'usr_'])
     expect(await sentence(text)).toBe('Type at least six characters of the ID after its prefix.')
+  for (const text of ['usr_none_none', 'wd_none_none'])
+    expect(await sentence(text)).toMatch(/^No deletion or account has this ID\. It may be mistyped, or fully erased/)
   for (const text of ['app_none_none', 'ada@', '@ada'])
     expect(await sentence(text)).toBe(
       'No deletion, account, transaction or app has this ID, and no app has this name. A person is found by ID or address.',

@@ -209,7 +209,7 @@ test('the operator lists the accounts whose address takes no mail', async () => 
   const after = `user list --undeliverable --after ${userId}`
   expect(await run(after)).toEqual({ users: [], next: null })
   expect(await shown(after)).toBe(
-    'Every address takes mail. Other accounts are not listed: user show ADDRESS finds one, and user export prints all.',
+    "No message to an account's address is known to have come back. Other accounts are not listed: user show ADDRESS finds one, and user export prints all.",
   )
 })
 
@@ -680,7 +680,7 @@ test('what cannot be undone asks with what it concerns, once it knows that it ma
   expect((await question(start)).split('\n')).toEqual([
     'Held back: 1 pending transaction.',
     `${order}: Added by the operator`,
-    `transaction settle ${order} if it was paid, transaction cancel if it was called off.`,
+    `transaction settle ${order} if the money has gone through, transaction cancel if it was called off.`,
   ])
   expect(await question('withdrawal start --user usr_unknown')).toBe(NO_USER)
   await run(`transaction cancel ${order}`)
@@ -740,7 +740,7 @@ test('what ends access or changes a secret asks with whom or what it concerns, a
     [`session end ${sessionId}`]: `End the session of ${ada}, last seen ${timeOf(ctx.clock.now(), ctx.clock.now())} from 192.0.2.1?`,
     [`session end --email ${email}`]: `End every session of ${ada}, and cancel a pending change of the address?`,
     [`token revoke ${token}`]: `Revoke the access token export of ${ada}?`,
-    [`transaction settle ${order}`]: `Settle “Order 1077, €12.00” of ${ada}? Settle it if it was paid. This moves no money.`,
+    [`transaction settle ${order}`]: `Settle “Order 1077, €12.00” of ${ada}? Settle it if the money has gone through. This moves no money.`,
     [`transaction cancel ${order}`]: `Cancel “Order 1077, €12.00” of ${ada}? Cancel it if it was called off. This moves no money.`,
     [`blocker end --email ${email} --source billing --key k`]: `End “Invoice 7” of ${ada}? billing is not told, and may hold the account back again.`,
     [`token revoke --user ${userId}`]: `Revoke every access token of ${ada}?`,

@@ -59,8 +59,8 @@ const TITLES: Record<string, string> = {
   counts: 'In numbers',
   deletion_steps: 'Deletion steps',
   deliveries: 'Events',
-  failing_apps: 'Apps that fail',
-  failing_withdrawals: 'Deletions that fail',
+  failing_apps: 'Apps that need attention',
+  failing_withdrawals: 'Deletions that need attention',
   figures: 'Needs attention',
   notices: 'Mails',
   other_tasks: 'Other deletion tasks',
@@ -300,7 +300,7 @@ function cellOf(column: string, value: unknown, look: Look, row: Row = {}): stri
     if (column === 'action') return actSaid({ ...row, action: value })
     if (column === 'actor') return whoActed(value, row)
     // The action names the role.
-    if (column === 'subject_id' && row.action === 'role.changed') return ''
+    if (column === 'subject_id' && row.action === 'role.changed') return '-'
     if (['acknowledges', 'answer', 'audience', 'state', 'status'].includes(column))
       return (row.transaction_id ? undefined : WORDS[value]) ?? toLabel(value)
     if (column === 'kind') return value in RECEIPTS ? `Of ${RECEIPTS[value as keyof typeof RECEIPTS]}` : toLabel(value)

@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { isStorable } from '@/contract/define'
 import type { ShownAccount } from '@/contract/operator'
+import { returnedSaid } from '@/contract/words'
 import { exportUsers } from '@/domain/accounts/export-users'
 import { listUndeliverableUsers } from '@/domain/accounts/list-undeliverable'
 import { wholeIdOf } from '@/domain/accounts/look-up'
@@ -128,7 +129,7 @@ export const userCommands = [
     says: ({ users, next }: { users: object[]; next: string | null }) =>
       users.length > 0
         ? { undeliverable_users: users, next }
-        : 'Every address takes mail. Other accounts are not listed: user show ADDRESS finds one, and user export prints all.',
+        : "No message to an account's address is known to have come back. Other accounts are not listed: user show ADDRESS finds one, and user export prints all.",
   }),
   revocable({
     name: 'user set-role',
@@ -176,6 +177,7 @@ function forOperators({ version, verified_at, blockers, ...account }: ShownAccou
   const { has_pending, new_email, expires_at } = account.pending_change
   return {
     ...account,
+    email_undeliverable: returnedSaid(account.email_undeliverable),
     pending_change: has_pending ? { new_email, expires_at } : 'None',
     cannot_be_deleted_until: blockers.find(({ until }) => until)?.until,
   }

@@ -19,7 +19,7 @@ const LABELS: Record<string, string> = {
   due_at: 'Next try',
   due_by: 'Due by law',
   email: 'Address',
-  email_undeliverable: 'Mail comes back',
+  email_undeliverable: 'Returned mail',
   email_verified: 'Address is verified',
   erased: 'Deleted',
   events: 'Events that it gets',
@@ -165,6 +165,9 @@ export type Troubles = { [Name in Trouble]?: unknown } & { late?: string | null 
 /** What is past due is late too, and says so alone. */
 export const troublesIn = ({ late, ...of }: Troubles) =>
   (Object.keys(TROUBLES) as Trouble[]).filter((name) => (name === 'late' ? late && !of.past_due : of[name]))
+
+/** Whether a message to an address came back, as far as it is known. */
+export const returnedSaid = (isKnown: boolean) => (isKnown ? 'Yes: reach the person another way' : 'None known')
 
 /** As within a sentence. */
 export const troublesSaid = (of: Troubles) => troublesIn(of).map((name) => TROUBLES[name].toLowerCase())

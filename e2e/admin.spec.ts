@@ -105,9 +105,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   await inEachLook(page, () => expectFitsLarge(page))
   await row.getByRole('button', { name: `Retry the task of ${name} for ${withdrawalId}` }).click()
   await expect(row.getByText('1 task failed again: HTTP 503.')).toBeVisible()
-  await expect(
-    row.getByText(/Tried again on .+, and failed again\. 2 attempts, last result HTTP 503, next try/),
-  ).toBeVisible()
+  await expect(row.getByText(/Retried by hand on .+\. 2 attempts, last result HTTP 503, next try/)).toBeVisible()
 
   await followCause(page, withdrawalId, name)
   await page.getByRole('button', { name: 'Pause' }).click()
@@ -172,7 +170,7 @@ test('an operator disables an application, sees the deletion that waits for it, 
   await dialog.getByRole('button', { name: 'Disable' }).click()
   await expect(page.getByText(`Disabled: ${name}.`)).toBeVisible()
   await expect(page.getByText('It answered HTTP 204')).toHaveCount(0)
-  await expect(page.getByText('It gets no messages while it is disabled.')).toHaveCount(1)
+  await expect(page.getByText('It is told nothing, and deletions wait for it until it is enabled.')).toHaveCount(1)
   page.once('dialog', (question) => question.dismiss())
   await page.getByRole('link', { name: 'Overview' }).click()
   await page.getByRole('button', { name: 'I have copied it' }).click()

@@ -105,7 +105,7 @@ test('an account whose own address takes no mail says so on its pages and to ope
   await admin.getByRole('link', { name: 'Reach these people another way.' }).click()
   await admin.getByRole('link', { name: user.id }).click()
   await expect(admin.getByText('Address is verified').locator('..')).toHaveText(/No$/)
-  await expect(admin.getByText('Mail comes back').locator('..')).toHaveText(/Yes: reach the person another way$/)
+  await expect(admin.getByText('Returned mail').locator('..')).toHaveText(/Yes: reach the person another way$/)
 
   await page.getByText('It arrived after all?').click()
   await enterCode(page, codeIn(await inbox.latest(user.email, /^\d{6} is your .+ code$/)))

@@ -95,7 +95,7 @@ export function NeedsAttention({
         {withdrawals.length > 0 && (
           <div>
             <Table
-              label="Deletions that fail"
+              label="Deletions that need attention"
               of={contract.troubledWithdrawal}
               rows={withdrawals}
               id="withdrawal_id"

@@ -27,7 +27,7 @@ export default async function UndeliverablePage({ searchParams }: PageProps) {
         rows={users}
         id="user_id"
         fields={{ user_id: true, external_id: true, since: true }}
-        none="Every address takes mail."
+        none="No message to an account’s address is known to have come back."
       />
       <NextPage path="/admin/undeliverable?" next={next} />
     </AdminPage>

@@ -13,6 +13,7 @@ import { Disclosure } from '@/components/ui/disclosure'
 import { LocalTime } from '@/components/ui/local-time'
 import { listedConnection } from '@/contract/connections'
 import { type ShownAccount, type ShownAudit, shownAccount } from '@/contract/operator'
+import { returnedSaid } from '@/contract/words'
 import { noteLookUp } from '@/domain/accounts/find-user'
 import { countHeld } from '@/domain/withdrawal/blockers'
 import { MAX_ACCESS_COUNTED, watchAccount } from '@/domain/withdrawal/show-account'
@@ -81,9 +82,11 @@ const Active = ({ account, operatorId, hasPasswords }: ActiveProps) => (
   </>
 )
 
+const endSessions = (userId: string) => `session end --user ${userId}`
+
 /** What this page has no button for. */
 function ByCommand({ account, hasPasswords }: { account: ShownAccount; hasPasswords: boolean }) {
-  const { user_id: userId, blockers, role } = account
+  const { user_id: userId, blockers, role, open_sessions } = account
   const held = countHeld(blockers)
   return (
     <Disclosure summary="Commands for this account" className="mt-3 -mb-2">
@@ -106,9 +109,12 @@ function ByCommand({ account, hasPasswords }: { account: ShownAccount; hasPasswo
           <code className="whitespace-nowrap font-mono text-sm">--old-mailbox lost</code> if somebody else may read the
           old one. <Command words={`user set-email --user ${userId} --email ADDRESS`} />
         </div>
-        <div>
-          To end the browser sessions alone: <Command words={`session end --user ${userId}`} />
-        </div>
+        {(role === null || open_sessions === 0) && (
+          <div>
+            To end the browser sessions, and a pending change of the address, but no access tokens:{' '}
+            <Command words={endSessions(userId)} />
+          </div>
+        )}
         <div>
           {role === null ? 'To let the person open these pages of operators: ' : 'To take the role away: '}
           <Command words={`user set-role --user ${userId} --role ${role === null ? 'operator' : 'none'}`} />
@@ -170,8 +176,7 @@ const Access = ({ count, role, ends }: { count: number; role: string | null; end
 const FACTS: Fields<typeof shownAccount> = {
   email: true,
   email_verified: true,
-  email_undeliverable: ({ email_undeliverable }) =>
-    email_undeliverable ? 'Yes: reach the person another way' : 'No bounce is known',
+  email_undeliverable: ({ email_undeliverable }) => returnedSaid(email_undeliverable),
   old_mailbox_lost_at: true,
   pending_change: ({ pending_change: { new_email, expires_at } }) =>
     new_email && expires_at ? (
@@ -193,7 +198,7 @@ const FACTS: Fields<typeof shownAccount> = {
     )
   },
   open_sessions: ({ open_sessions, user_id, role }) => (
-    <Access count={open_sessions} role={role} ends={`session end --user ${user_id}`} />
+    <Access count={open_sessions} role={role} ends={endSessions(user_id)} />
   ),
   open_access_tokens: ({ open_access_tokens, user_id, role }) => (
     <Access count={open_access_tokens} role={role} ends={`token revoke --user ${user_id}`} />

@@ -124,13 +124,19 @@ test('an overview shows the applications and the withdrawals that fail, and numb
   const said = (await call.says?.((await call.run(ctx, null)) as object)) as object
   const lines = showAnswer(said, { now: ctx.clock.now(), width: 80, wide: false })
   expect(lines).toMatch(new RegExp(`^  See: withdrawal show ${withdrawalId}$`, 'm'))
-  await givenWithdrawal(ctx)
-  await pass(ctx, 60 * minute).catch(() => {})
-  const several = (await call.says?.((await call.run(ctx, null)) as object)) as object
-  expect(showAnswer(several, { now: ctx.clock.now(), width: 80, wide: false })).toMatch(
+  expect(lines).toMatch(/^1 +Deletions in progress +withdrawal list$/m)
+})
+
+test('an overview lists the deletions that wait for an application, and prints one command that shows them', async () => {
+  const shop = await givenParticipant(ctx, 'shop', {})
+  await setApp(ctx, { appId: shop, disabled: true })
+  for (let number = 0; number < 2; number++) await givenWithdrawal(ctx)
+  for (let hours = 0; hours < 24; hours++) await pass(ctx, 60 * minute)
+  const call = parseCall(COMMANDS, ['overview'], { inBatch: false })
+  const said = (await call.says?.((await call.run(ctx, null)) as object)) as object
+  expect(showAnswer(said, { now: ctx.clock.now(), width: 80, wide: false })).toMatch(
     new RegExp(`^  Deletions: (wd_\\S{22},?\\s+){2}See: task list --app ${shop}$`, 'm'),
   )
-  expect(lines).toMatch(/^1 +Deletions in progress +withdrawal list$/m)
 })
 
 test.each([

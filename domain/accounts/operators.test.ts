@@ -18,7 +18,7 @@ test('a role is given and taken away, each audited once, and never outlives the 
   await withdrawAs(ctx, user)
   expect(await isOperator(ctx, userId)).toBe(false)
   for (const gone of [userId, 'usr_unknown']) {
-    await expect(setRole(ctx, { userId: gone, role: 'operator' })).rejects.toMatchObject({ code: 'REQUEST_001' })
+    await expect(setRole(ctx, { userId: gone, role: 'operator' })).rejects.toMatchObject({ code: 'USER_001' })
   }
   await ctx.settle()
 })

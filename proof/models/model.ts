@@ -158,13 +158,13 @@ export function expected(state: State, call: Exclude<Call, { do: 'sweep' }>): Ou
     case 'signIn':
       return signIn(state, account, call)
     case 'setPassword':
-      if (account.withdrawal) return refused('REQUEST_001')
+      if (account.withdrawal) return refused('USER_001')
       Object.assign(account, { password: call.password, pending: null })
       for (const session of account.sessions) session.ended = true
       if (!call.keepTokens) account.token.ended = true
       return ok()
     case 'addTransaction':
-      if (account.withdrawal) return refused('REQUEST_001')
+      if (account.withdrawal) return refused('USER_001')
       account.pendingTransactions++
       return ok()
     case 'settle':
@@ -375,7 +375,7 @@ function progress(state: State, account: Account, call: Extract<Call, { do: 'pro
 }
 
 /** Refusals that a call may also meet because of what runs beside it, and that then change nothing. */
-const CAUTIOUS = /^(?:EMAIL_00[25678]|RATE_001|AUTH_001|REAUTH_001|WITHDRAWAL_002|REQUEST_005|REQUEST_001|wrong)$/
+const CAUTIOUS = /^(?:EMAIL_00[25678]|RATE_001|AUTH_001|REAUTH_001|WITHDRAWAL_002|REQUEST_005|USER_001|wrong)$/
 
 /** Whether calls that ran side by side could have ended so one after the other, in some order. */
 export function isExplained(state: State, calls: Call[], codes: string[]): boolean {

@@ -40,7 +40,10 @@ export interface ServiceClientOptions extends Omit<ClientOptions, 'accessToken'>
   serviceToken: string | (() => string | Promise<string>)
 }
 
-/** Returns a typed call of any contract: `call(changeEmail, { userId }, { new_email, current_password })`. A refusal throws an ApiError. */
+/**
+ * Returns a typed call of any contract: `call(changeEmail, { userId }, { new_email, current_password })`. It resolves to `data` of the
+ * answer alone, and throws an ApiError on a refusal.
+ */
 export const createClient = (options: ClientOptions) =>
   clientOf<UserContract | LinkContract | AccountLinkContract>(options)
 

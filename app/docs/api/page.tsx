@@ -115,8 +115,9 @@ const Examples = ({ userId }: { userId: string }) => (
       <a href="/settings/access-tokens" className={textLink}>
         Access tokens
       </a>
-      , and the operator creates service tokens. Python takes its standard library, and TypeScript the typed client.
-      Save an example in TypeScript as <Code>example.mts</Code> in the directory of the service, and run{' '}
+      , and the operator creates service tokens. Python takes its standard library, and TypeScript the typed client,
+      which returns <Code>data</Code> of the shown answer alone and throws <Code>ApiError</Code> on a refusal. Save an
+      example in TypeScript as <Code>example.mts</Code> in the directory of the service, and run{' '}
       <Code>npx node example.mts</Code>. Elsewhere it needs Node 24 and the package that{' '}
       <Code>npm run pack:client</Code> makes.
     </p>
@@ -255,8 +256,9 @@ const Idempotency = () => (
     <p>
       When an answer was lost, send the same <Code>POST</Code> again with the same <Code>Idempotency-Key</Code> (any
       text of your choice, such as a UUID). Within 24 hours the first answer comes back and nothing happens twice. Once
-      an answer is kept, the same key with another body is refused with <Code>REQUEST_006</Code>; a refusal keeps
-      nothing.
+      an answer is kept, the same key with another body is refused with <Code>REQUEST_006</Code>. A wrong code (
+      <Code>EMAIL_003</Code>) and a wrong password (<Code>EMAIL_007</Code>) are kept too and count once: take a new key
+      for the corrected call. No other refusal is kept.
     </p>
     <div data-operation="repeated" data-language="curl">
       <CodeBlock title="curl" label="the repeated call" code={REPEATED_CALL} />

@@ -58,7 +58,6 @@ export const issuePageToken = contract({
       scopes: ['email:manage'],
       origin: 'https://app.example.com',
       authenticated_at: '2026-11-20T08:58:00.000Z',
-      acr: 'urn:example:two-factors',
       expires_in: 'PT15M',
     },
     data: {

@@ -53,6 +53,7 @@ test.each([
   ['forgot password', '/docs/api/account#requestPasswordReset'],
   ['import', '/docs/api/users#putUser'],
   ['CORS', '/docs/api/users#issuePageToken'],
+  ['pageToken', '/docs/api/users#issuePageToken'],
   ['delet', '/docs/api/account#withdrawAccount'],
   ['wd_', '/docs/api/account#withdrawAccount'],
   ['wst_', '/docs/api/account#withdrawAccount'],

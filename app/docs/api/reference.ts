@@ -208,7 +208,8 @@ const entryOf = (contract: Contract & { name: OperationName }): ContentsEntry =>
   id: contract.name,
   title: contract.summary,
   mark: contract.method,
-  words: `${contract.name} ${contract.path} ${OPERATION_WORDS[contract.name] ?? ''} ${wordsIn(contract)}`,
+  // Without the verb too: `pageToken`.
+  words: `${contract.name} ${contract.name.replace(/^[a-z]+/, '')} ${contract.path} ${OPERATION_WORDS[contract.name] ?? ''} ${wordsIn(contract)}`,
   ...(contract.name === 'withdrawAccount' && { first: 'deletion' }),
   description: contract.description,
   // What every operation can answer is found once, among the common errors.

@@ -94,6 +94,7 @@ async function overview(ctx: Parameters<typeof watchOverview>[0]) {
 const LISTED_BY: { [Name in keyof Figures]?: string } = {
   past_due: 'withdrawal list',
   soon_due: 'withdrawal list',
+  ending_tokens: 'service-token list',
   processing: 'withdrawal list',
   completed: 'withdrawal list --state completed',
   purged: 'withdrawal list --state purged',

@@ -261,6 +261,7 @@ export const figures = z.object({
   dead_deliveries: figure('Events given up'),
   replayed_withdrawals: figure('Deletions started again after the database had lost them'),
   soon_due: figure('Deletions due within a week'),
+  ending_tokens: figure('Service tokens in use that end within 30 days'),
   processing: figure('Deletions in progress'),
   completed: figure('Deletions completed, of which some records are still kept'),
   purged: figure('Deletions fully erased, with nothing kept any more'),

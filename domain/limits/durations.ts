@@ -25,6 +25,9 @@ export const LAST_USE_PRECISION_MS = minute
 /** The same of a browser session, and what part of a short `SESSION_IDLE`. */
 export const SESSION_USE_PRECISION_MS = hour
 export const SESSION_USES_WITHIN_IDLE = 12
+/** How long before its end operators are told of a service token, and since when it has to have been used. */
+export const TOKEN_ENDS_SOON_MS = 30 * day
+export const TOKEN_IN_USE_MS = 30 * day
 
 /** So long a hash that was imported through another process may tell, by the time of a sign-in, that its account exists. */
 export const MAX_FLOOR_AGE_MS = 10 * second

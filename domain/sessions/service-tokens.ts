@@ -1,6 +1,8 @@
 import type { ServiceScope } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
+import { cappedCount, readFigures } from '../figures'
+import { TOKEN_ENDS_SOON_MS, TOKEN_IN_USE_MS } from '../limits/durations'
 import { auditManager } from '../manager'
 import { bytes, sql, statement, text, time } from '../sql'
 import { sha256 } from './authenticate'
@@ -77,6 +79,22 @@ export async function listServiceTokens(ctx: SystemContext) {
     expires_at: token.expiresAt.toISOString(),
     last_used_at: token.lastUsedAt?.toISOString() ?? null,
   }))
+}
+
+// What nobody uses any more may end.
+const ENDING = {
+  ending_tokens: cappedCount(
+    'count-ending-service-tokens',
+    { now: time, until: time, usedSince: time },
+    (v) => sql`FROM service_tokens
+     WHERE revoked_at IS NULL AND expires_at > ${v.now} AND expires_at <= ${v.until} AND last_used_at > ${v.usedSince}`,
+  ),
+}
+
+export function countEndingTokens(ctx: SystemContext) {
+  const now = ctx.clock.now()
+  const until = new Date(now.getTime() + TOKEN_ENDS_SOON_MS)
+  return readFigures(ctx, ENDING, { now, until, usedSince: new Date(now.getTime() - TOKEN_IN_USE_MS) })
 }
 
 const revoke = statement(

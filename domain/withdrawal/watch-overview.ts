@@ -6,6 +6,7 @@ import { watchTasks } from '../applications/list-tasks'
 import { failingApps, unreliableApps } from '../applications/operate-deliveries'
 import type { SystemContext } from '../context'
 import { orUnread } from '../figures'
+import { countEndingTokens } from '../sessions/service-tokens'
 import { countWithdrawals, troubledWithdrawals, watchBacklog } from './watch-withdrawals'
 
 /** For operators: ids, states, times and errors, no personal data. A part that cannot be read is null, and so is a figure. */
@@ -26,9 +27,10 @@ export async function watchTroubles(ctx: SystemContext) {
 }
 
 async function readAll(ctx: SystemContext): Promise<Figures> {
-  const [withdrawals, accounts, backlog] = await Promise.all([
+  const [withdrawals, accounts, tokens, backlog] = await Promise.all([
     countWithdrawals(ctx),
     countUndeliverable(ctx),
+    countEndingTokens(ctx),
     watchBacklog(ctx),
   ])
   const { dueDates, steps, ledger, outbox, notices, deliveries, silentApps, present } = backlog
@@ -45,6 +47,7 @@ async function readAll(ctx: SystemContext): Promise<Figures> {
     soon_due: dueDates.soon,
     ...withdrawals,
     ...accounts,
+    ...tokens,
     due_steps: steps.due,
     waiting_notices: notices.waiting,
     waiting_deliveries: deliveries.waiting,

@@ -143,6 +143,7 @@ const READ_WHOLE = {
   'mark-silent-apps': 'deletion_tasks_tried, sorted',
   'purges-due': 'withdrawals_to_purge',
   // Service tokens are few: the operator command makes each.
+  'count-ending-service-tokens': 'service_tokens',
   'read-apps': 'service_tokens event_deliveries_dead, sorted',
   'read-audit': 'audit_events_at_id_idx',
   'receipt-facts': 'erasure_ledger_batches_pkey, sorted',

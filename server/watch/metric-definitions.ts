@@ -48,6 +48,10 @@ export function createMetrics() {
       'Open withdrawals by state of their due date: soon (within seven days) or overdue.',
       'state',
     ),
+    endingTokens: gauge(
+      'account_service_tokens_ending',
+      'Service tokens that end within 30 days and were used in the last 30 days.',
+    ),
     clockOff: gauge(
       'account_clock_off',
       'Whether the clocks of database and host differ by more than five minutes, so that no step, purge or cleanup runs.',

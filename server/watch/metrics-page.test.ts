@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { processState } from '@/server/process-state'
-import { call } from '@/testing/api-calls'
-import { givenCaller } from '@/testing/callers'
+import { call, day } from '@/testing/api-calls'
+import { givenCaller, givenServiceToken } from '@/testing/callers'
 import { givenUser, type TestContext } from '@/testing/domain'
 import { installContext, installed } from '@/testing/install-context'
 import { atStatement } from '@/testing/statements'
@@ -70,7 +70,7 @@ test('the backlog is read for each request, and left out when it cannot be read'
   installContext({ ...ctx, sql: () => Promise.reject(new Error('away')) })
   const text = await read()
   expect(text).not.toMatch(
-    /^account_(notices|deletion_steps|outbox_events|event_deliveries|silent_applications|present_tasks|foreign_hashes_left)[ {]/m,
+    /^account_(notices|deletion_steps|outbox_events|event_deliveries|silent_applications|present_tasks|foreign_hashes_left|service_tokens_ending)[ {]/m,
   )
   expect(text).toContain('account_password_hashes{line="own",state="running"} 0')
 })
@@ -88,6 +88,23 @@ test('a figure that cannot be read is left out alone, and the log names it', asy
     expect(figure(text, name)).not.toBeNaN()
   }
   expect(ctx.warnings).toEqual([{ event: 'figures_unknown', figures: 'undelivered' }])
+})
+
+test('service tokens are counted that are in use and end within 30 days', async () => {
+  await ctx.db.serviceToken.deleteMany()
+  const given = async (endsInMs: number, used: { lastUsedAt?: Date; revokedAt?: Date }) => {
+    const { id } = await givenServiceToken(ctx, ['users:read'], endsInMs)
+    await ctx.db.serviceToken.update({ where: { id }, data: used })
+  }
+  const lastUsedAt = ctx.clock.now()
+  await given(30 * day, {})
+  await given(30 * day + 1, { lastUsedAt })
+  await given(30 * day, { lastUsedAt: new Date(lastUsedAt.getTime() - 30 * day) })
+  await given(30 * day, { lastUsedAt, revokedAt: lastUsedAt })
+  await given(0, { lastUsedAt })
+  expect(figure(await read(), 'account_service_tokens_ending')).toBe(0)
+  await given(30 * day, { lastUsedAt })
+  expect(figure(await read(), 'account_service_tokens_ending')).toBe(1)
 })
 
 test('a count stops above ten thousand, however many rows there are', async () => {

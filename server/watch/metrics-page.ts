@@ -3,6 +3,7 @@ import type { Gauge } from 'prom-client'
 import type { Figure } from '@/domain/figures'
 import { countForeignHashes } from '@/domain/passwords/foreign-hashes'
 import { sha256 } from '@/domain/sessions/authenticate'
+import { countEndingTokens } from '@/domain/sessions/service-tokens'
 import { watchBacklog } from '@/domain/withdrawal/watch-withdrawals'
 import { HOLDS, processState } from '../process-state'
 import { getEnv } from '../settings/env'
@@ -39,7 +40,11 @@ async function readGauges() {
   for (const reason of HOLDS) gauges.held.set({ reason }, processState.heldFor === reason ? 1 : 0)
   const health = await currentHealth()
   for (const part of DISPENSABLE) gauges.degraded.set({ part }, health.degraded.includes(part) ? 1 : 0)
-  const [backlog, left] = await Promise.all([watchBacklog(ctx), countForeignHashes(ctx)])
+  const [backlog, left, { ending_tokens: ending }] = await Promise.all([
+    watchBacklog(ctx),
+    countForeignHashes(ctx),
+    countEndingTokens(ctx),
+  ])
   for (const [gauge, figures] of [
     [gauges.steps, backlog.steps],
     [gauges.dueDates, backlog.dueDates],
@@ -53,6 +58,7 @@ async function readGauges() {
   show(gauges.silentApps, backlog.silentApps)
   show(gauges.present, backlog.present)
   show(gauges.foreignHashes, left)
+  show(gauges.endingTokens, ending)
 }
 
 /** A figure that cannot be read is left out, because its old value would look like a current one. */

@@ -624,9 +624,9 @@ test('docs/adopting.md: imported people keep their passwords, and an export retu
     const [checked, ...results] = linesOf(printed)
     expect(checked).toEqual({ lines: 2, problems: 0 })
     expect(results).toMatchObject([{ result: 'created' }, { result: 'created' }])
-    const given = linesOf(await readFile('.data/users.ndjson', 'utf8'))
+    const given = linesOf(await readFile(path.join(DATA_DIR, 'users.ndjson'), 'utf8'))
     await shell.outputOf((await blocksOf('adopting.md', 'Leaving')).join('\n'))
-    const exported = linesOf(await readFile('.data/export.ndjson', 'utf8'))
+    const exported = linesOf(await readFile(path.join(DATA_DIR, 'export.ndjson'), 'utf8'))
     expect(exported).toEqual(expect.arrayContaining(given))
 
     await page.goto('/sign-in')

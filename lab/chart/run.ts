@@ -20,6 +20,10 @@ const S3 = ['settings.ARCHIVE_S3_ENDPOINT=https://s3.example.com', 'settings.ARC
 /** By name, what is set beside what is needed. */
 const GOOD = {
   bucket: S3,
+  'bucket of the ledger alone': [
+    'settings.LEDGER_S3_ENDPOINT=https://s3.example.com',
+    'settings.LEDGER_S3_BUCKET=ledger',
+  ],
   'shared claim': ['persistence.existingClaim=accounts'],
   'one pod with a claim': ['persistence.existingClaim=accounts', 'replicaCount=1'],
   ingress: [...S3, 'ingress.enabled=true', 'ingress.className=nginx', 'ingress.tlsSecretName=tls'],

@@ -10,7 +10,7 @@ export function SlowHint({ isPending }: { isPending: boolean }) {
   const isSlow = useIsSlow(isPending)
   const isRepeating = useIsRepeating()
   return (
-    <div role="status" className="text-ink-muted text-sm empty:sr-only">
+    <div role="status" className="empty:sr-only">
       {isPending && (isRepeating ? t('keepsTrying') : isSlow && t('slowHint'))}
     </div>
   )

@@ -435,8 +435,8 @@ test('a URL leaves a list where a text beside it needs many lines', () => {
 })
 
 test('a narrow terminal keeps every number, and a column of zeros leaves before a cause is cut', () => {
-  const counts = [{ count: '12', means: 'Jobs that the engine, Inngest, has not taken yet' }]
-  expect(showAnswer({ counts }, { ...LOOK, width: 40 })).toContain('\n12      Jobs that the engine')
+  const counts = [{ count: '12', means: 'Jobs waiting for Inngest, the optional engine' }]
+  expect(showAnswer({ counts }, { ...LOOK, width: 40 })).toContain('\n12      Jobs waiting for')
   const app = {
     name: 'Shop',
     problem: 'the certificate of the endpoint has expired',

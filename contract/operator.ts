@@ -268,7 +268,7 @@ export const figures = z.object({
   due_steps: figure('Deletion steps due now'),
   waiting_notices: figure('Mails waiting to be sent'),
   waiting_deliveries: figure('Events waiting for apps'),
-  outbox: figure('Jobs that the engine, Inngest, has not taken yet; they run without it too'),
+  outbox: figure('Jobs waiting for Inngest, the optional engine; they run without it too'),
   waiting_ledger: figure('Entries of the deletion log that are not yet stored outside the database'),
 })
 export type Figures = z.input<typeof figures>

@@ -95,6 +95,9 @@ test('an operator sees an application that does not answer, retries it, and stop
   await expect(row).toBeVisible({ timeout: 30_000 })
   await expect(row.getByText('Failing')).toBeVisible()
   await expect(row.getByText('1 attempt, last result HTTP 503, next try in 1 hour')).toBeVisible()
+  await expect(
+    page.getByText(/No good answer to an open deletion task since .+ \(\d minutes? ago\): HTTP 503\./),
+  ).toBeVisible()
   await expect(page.locator('#needs-attention').getByRole('link', { name: withdrawalId })).toBeVisible()
   // The rows above say it.
   await expect(page.getByText('Deletion steps that fail')).toHaveCount(0)
@@ -194,6 +197,8 @@ test('an operator disables an application, sees the deletion that waits for it, 
   await page.getByRole('button', { name: `Enable ${name}` }).click()
   await expect(page.getByText(`Enabled: ${name}.`)).toBeVisible()
   await expect(row).toBeHidden()
+  await page.getByRole('link', { name: 'Apps' }).click()
+  await expect(page.getByRole('row', { name })).toContainText('Nothing fails or is late')
 
   application.close()
   await page.goto(at(`/admin/apps/${app_id}`))

@@ -6,6 +6,7 @@ import { count, resultOf } from '@/contract/words'
 import { Countdown } from '../ui/countdown'
 import { LocalTime } from '../ui/local-time'
 import { useServerTime } from '../ui/server-clock'
+import { Since } from './since'
 
 interface Tried {
   attempts: number
@@ -97,7 +98,7 @@ export function WaitsFor({ task }: { task: ShownTask }) {
   if (polls && Date.parse(due_at) <= now)
     return (
       <>
-        Has waited since <LocalTime dateTime={due_at} /> for the app to fetch it.{' '}
+        Has waited <Since time={due_at} /> for the app to fetch it.{' '}
         {tried.attempts > 0 && <Attempts of={{ ...tried, due_at: null }} />}
       </>
     )

@@ -3,8 +3,8 @@ import { openParts, type ShownWithdrawal } from '@/contract/operator'
 import { isFailing, isOpen, type ShownTask } from '@/contract/tasks'
 import { count, listOf, resultOf } from '@/contract/words'
 import { Countdown } from '../ui/countdown'
-import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
+import { Since } from './since'
 import { StepName } from './step-texts'
 import { isRequested, TRIES_ITSELF } from './words'
 
@@ -81,7 +81,7 @@ function causeOf({ state, is_app_disabled, polls, last_error, failing_since, att
       : {resultOf(last_error)}
       {failing_since && (
         <>
-          , no good answer since <LocalTime dateTime={failing_since} />
+          , no good answer <Since time={failing_since} />
         </>
       )}
       , {count(attempts, 'attempt')}.

@@ -7,6 +7,7 @@ import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
 import { idLink } from './id-link'
+import { Since } from './since'
 import { StepName } from './step-texts'
 import { TONES, TROUBLE_TONES } from './words'
 
@@ -120,13 +121,6 @@ export function StateOf({ state, tasks }: { state: string; tasks: Parameters<typ
 }
 
 export const NotConfirmed = ({ children }: { children: string }) => <Badge tone="warning">{children}</Badge>
-
-/** From when on something is late. */
-export const Since = ({ time }: { time: string }) => (
-  <>
-    since <LocalTime dateTime={time} format="short" mayBreak />
-  </>
-)
 
 /** A badge for each thing that is wrong; beside a name it makes the line no higher. */
 export const TroubleBadges = ({ of }: { of: Troubles }) =>

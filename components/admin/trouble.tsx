@@ -1,8 +1,8 @@
 import { isDisabled, type TroubledApp } from '@/contract/operator'
 import { isFailing } from '@/contract/tasks'
 import { resultOf } from '@/contract/words'
-import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
+import { Since, TimeAndAge } from './since'
 import { TRIES_ITSELF } from './words'
 
 export interface TroubleProps {
@@ -24,7 +24,7 @@ export const DisabledSince = ({ time }: { time: string | null | undefined }) => 
     {time && (
       <>
         {' '}
-        since <LocalTime dateTime={time} />
+        <Since time={time} />
       </>
     )}
     . It is told nothing, and deletions wait for it until it is enabled.
@@ -41,7 +41,7 @@ export function Trouble({ app, lastFetchedAt }: TroubleProps) {
     <>
       {since && (
         <>
-          No good answer to an open deletion task since <LocalTime dateTime={since} />
+          No good answer to an open deletion task <Since time={since} />
           {lastAnswer && `: ${resultOf(lastAnswer)}`}.{' '}
         </>
       )}
@@ -59,7 +59,7 @@ export function Trouble({ app, lastFetchedAt }: TroubleProps) {
         'It has accepted the task and is still to report that the deletion is done. Without a report in time it is asked again by itself. '}
       {unreliable?.waived_at && !lastAnswer && (
         <>
-          An operator last stopped waiting for it on <LocalTime dateTime={unreliable.waived_at} />; its last result was:{' '}
+          An operator last stopped waiting for it on <TimeAndAge time={unreliable.waived_at} />; its last result was:{' '}
           {unreliable.waived_error && resultOf(unreliable.waived_error)}.{' '}
           {unreliable.polls
             ? 'Once it has done a deletion, this is gone.'
@@ -69,8 +69,8 @@ export function Trouble({ app, lastFetchedAt }: TroubleProps) {
       {app.leaves_tasks &&
         (lastFetchedAt ? (
           <>
-            It fetches its deletion tasks itself, and last asked for them on <LocalTime dateTime={lastFetchedAt} />:
-            check that it runs.{' '}
+            It fetches its deletion tasks itself, and last asked for them on <TimeAndAge time={lastFetchedAt} />: check
+            that it runs.{' '}
           </>
         ) : (
           'It fetches its deletion tasks itself, and has never asked for them: check that it runs. '

@@ -14,7 +14,9 @@ export const generateMetadata = titleForOperators('Apps')
 export default async function ApplicationsPage() {
   const ctx = await operatorContext('/admin/apps')
   const [{ apps }, troubles] = await Promise.all([listApps(ctx), watchTroubles(ctx)])
-  const troubled = new Map(groupTroubles(troubles).apps.map((app, place) => [app.app_id, { ...app, place }]))
+  const { apps: found, isUnread, isCut } = groupTroubles(troubles)
+  const troubled = new Map(found.map((app, place) => [app.app_id, { ...app, place }]))
+  const areOthersFine = !isUnread && !isCut
   const placeOf = ({ app_id }: (typeof apps)[number]) => troubled.get(app_id)?.place ?? troubled.size
   return (
     <AdminPage
@@ -38,11 +40,9 @@ export default async function ApplicationsPage() {
                   <AppLink id={app_id} name={name} />{' '}
                   <TroubleBadges of={{ ...(trouble && troublesOf(trouble)), disabled: disabled_at }} />
                 </span>{' '}
-                {trouble?.problem && (
-                  <span className="block font-normal text-ink-muted first-letter:uppercase">
-                    {resultOf(trouble.problem)}
-                  </span>
-                )}
+                <span className="block font-normal text-ink-muted first-letter:uppercase empty:hidden">
+                  {trouble ? trouble.problem && resultOf(trouble.problem) : areOthersFine && 'Nothing fails or is late'}
+                </span>
               </>
             )
           },

@@ -6,8 +6,8 @@ import { EventCounts, TroubleBadges, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { linkOf } from '@/components/admin/id-link'
 import { Part } from '@/components/admin/part'
+import { TimeAndAge } from '@/components/admin/since'
 import { TaskTable } from '@/components/admin/task-table'
-import { LocalTime } from '@/components/ui/local-time'
 import { app as contract } from '@/contract/apps'
 import { type ShownAudit, troublesOf } from '@/contract/operator'
 import type { ShownTask } from '@/contract/tasks'
@@ -91,8 +91,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
               endpoint ? <Word of={acknowledges} /> : 'When it reports so',
             last_asked_at:
               app.endpoint === null &&
-              (({ last_asked_at }) =>
-                last_asked_at ? <LocalTime dateTime={last_asked_at} format="short" /> : 'Never'),
+              ((row) => (row.last_asked_at ? <TimeAndAge time={row.last_asked_at} /> : 'Never')),
             phase: true,
             events: true,
             includes: true,

@@ -73,7 +73,7 @@ const Active = ({ account, operatorId, hasPasswords }: ActiveProps) => (
       none="No app is connected."
     />
     <AuditPart
-      description="The newest twenty acts, without look-ups."
+      description="The last twenty actions, the newest first. Who looked at the account is in the export of the audit log alone."
       acts={account.audit}
       readerId={operatorId}
       subjectOf={subjectAmong(account.connections)}

@@ -72,7 +72,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         none="No record of a mail is kept: they are deleted with the account’s other records."
       />
       <AuditPart
-        description="What operators and services did, the newest first. Who started the deletion is deleted with the logs."
+        description="What operators and services did, the newest first. The entry of its start is deleted with the logs."
         acts={audit}
         readerId={ctx.actor.userId}
         subjectOf={subjectAmong(withdrawal)}
@@ -96,7 +96,7 @@ const noActs = ({ purged_at }: ShownWithdrawal) =>
       <Command words="audit export --since TIME" />
     </>
   ) : (
-    'Nothing was retried here, and nobody stopped waiting. Who started it is deleted with the logs.'
+    'Nothing was retried here, and nobody stopped waiting. The entry of its start is deleted with the logs.'
   )
 
 /** An act on a task concerns its application; the others concern this deletion. */

@@ -41,6 +41,7 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
               variant="quiet"
               size="small"
               className="-my-2.5 -me-3 sm:-my-1.5"
+              disabled={isPending}
               onClick={() => {
                 empty()
                 onClose()
@@ -55,7 +56,7 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
         onSubmit={submit}
       >
         {!ways.hasPassword && <input type="hidden" value="fresh_sign_in" {...form.register('reauthentication')} />}
-        <NewEmailField form={form} suggestion={suggestion} />
+        <NewEmailField form={form} suggestion={suggestion} readOnly={isPending} />
         <ConfirmIdentity
           userId={userId}
           email={currentEmail}
@@ -63,7 +64,7 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
           ways={waysToChange(ways)}
           hint={ways.hasPassword ? undefined : t('proofHint')}
           values={form.getValues}
-          password={fieldOf(form, 'current_password')}
+          password={{ ...fieldOf(form, 'current_password'), readOnly: isPending }}
         />
         {changesLeft?.()}
       </FormCard>

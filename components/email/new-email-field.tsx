@@ -14,10 +14,12 @@ interface NewEmailFieldProps {
   form: UseFormReturn<Body<typeof changeEmail>>
   /** The address of a change that has expired or ended, or is replaced, offered again. */
   suggestion: string | undefined
+  /** What is being sent can no longer be changed. */
+  readOnly: boolean
 }
 
 /** The new address, and a hint where its domain looks mistyped. */
-export function NewEmailField({ form, suggestion }: NewEmailFieldProps) {
+export function NewEmailField({ form, suggestion, readOnly }: NewEmailFieldProps) {
   const t = useTranslations('EmailSettings')
   const { fieldOf } = useErrorTexts()
   const address = useWatch({ control: form.control, name: 'new_email' })
@@ -31,6 +33,7 @@ export function NewEmailField({ form, suggestion }: NewEmailFieldProps) {
       <EmailField
         label={t('newEmail')}
         autoComplete="email"
+        readOnly={readOnly}
         {...fieldOf(form, 'new_email', { setValueAs: (text: string) => text.trim() })}
       />
       <LiveRegion>

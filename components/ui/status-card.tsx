@@ -45,7 +45,7 @@ export function StatusCard({
       <span className={`grid size-11 place-items-center rounded-full ${tones[tone]}`}>
         <Icon className="size-5" aria-hidden />
       </span>
-      <div ref={words} tabIndex={-1} role={isAnnounced === true ? 'status' : undefined} className="mt-5 outline-none">
+      <div ref={words} tabIndex={-1} role={isAnnounced ? 'status' : undefined} className="mt-5 outline-none">
         <Heading className={`wrap-break-word font-semibold ${headings[Heading]}`}>{title}</Heading>
         <p className="mt-2 text-ink-muted">{text}</p>
       </div>

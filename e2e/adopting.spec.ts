@@ -217,16 +217,23 @@ interface Session {
 
 /** A session that ends in a form is renewed from there, and a mailed link that is opened without one works after the sign-in. */
 async function expectLinkKept(page: Page, url: string, email: string, { leave, comeBack }: Session) {
+  const endSession = () => {
+    leave()
+    const json = { success: false, error: { code: 'AUTH_001', message: '', details: '' } }
+    return page.route('**/api/v1/**', (route) => route.fulfill({ status: 401, json }), { times: 1 })
+  }
+  await page.goto(url)
+  await page.getByLabel('to confirm').fill('delete my account')
+  await endSession()
+  await page.getByRole('button', { name: 'Delete my account' }).click()
+  await expect(page.getByText('Your session has ended.')).toBeVisible()
+  comeBack()
   await page.goto(url)
   await page.getByRole('button', { name: 'Change address' }).click()
   await page.getByLabel('New email address').fill(`new-${email}`)
-  leave()
-  await page.route('**/email/change', (route) =>
-    route.fulfill({ status: 401, json: { success: false, error: { code: 'AUTH_001', message: '', details: '' } } }),
-  )
+  await endSession()
   await page.getByRole('button', { name: 'Send verification email' }).click()
   await expect(page.getByText('Your session has ended.')).toBeVisible()
-  await page.unroute('**/email/change')
   await expectLeaving(page, url, page.getByRole('button', { name: 'Confirm with Corner Shop' }).first())
   comeBack()
   await page.goto(url)

@@ -83,13 +83,14 @@ export function useErrorTexts() {
 /** Whether the call was refused because the sign-in is no longer fresh. */
 export const needsFreshSignIn = (error: unknown) => error instanceof ApiError && error.code === 'REAUTH_001'
 
+/** Whether the service gave no answer, or one that says that its data is away. */
+export const isAway = (error: unknown): error is ApiError => error instanceof ApiError && error.code === 'SERVER_002'
+
 /** Whether the call may have had its effect: there was no answer, or that of a gateway, or one that tells to repeat the call. */
 export const isUnanswered = (error: unknown) =>
-  error instanceof ApiError &&
+  // A session that has ended gives no answer either, and leads to the sign-in.
+  isAway(error) &&
   (error.status === 0 || (error.status >= 500 && error.details === UNREADABLE) || error.details === DELETION_STARTED)
-
-/** Whether the service gave no answer, or one that says that its data is away. */
-export const isAway = (error: unknown) => error instanceof ApiError && error.code === 'SERVER_002'
 
 /** Whether nothing answered at all; an answer that nobody could read, or a lost session, has another text. */
 export const isUnreached = (error: unknown) => error instanceof ApiError && error.details === RULES.noConnection

@@ -2,7 +2,7 @@ import type { CallOptions } from '@/contract/client'
 import { ApiError, noAnswer } from '@/contract/errors'
 import { rule } from '../forms/form-rule'
 import { announce, useFact } from '../ui/page-fact'
-import { isAway, isUnanswered, isUnreached } from './error-texts'
+import { isUnanswered, isUnreached } from './error-texts'
 
 const REPEAT_MS = 3_000
 
@@ -29,7 +29,7 @@ export async function untilAnswered<Answer>(send: (options: CallOptions) => Prom
         return await send({ idempotencyKey })
       } catch (error) {
         if (!wasOnline && isUnreached(error)) throw noAnswer(rule('notSent'))
-        if (!wasOnline || !(isLost(error) || isUnderWay(error))) throw error
+        if (!wasOnline || !(isUnanswered(error) || isUnderWay(error))) throw error
       }
       if (!isRepeated) count(1)
       isRepeated = true
@@ -45,9 +45,6 @@ export const useIsRepeating = () => useFact(() => repeated > 0, false)
 
 /** Not randomUUID(), which pages without TLS lack. */
 const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
-
-/** A session that has ended gives no answer either, and leads to the sign-in. */
-const isLost = (error: unknown) => isAway(error) && isUnanswered(error)
 
 /** The call before this one has not finished. */
 const isUnderWay = (error: unknown) => error instanceof ApiError && error.code === 'REQUEST_007'

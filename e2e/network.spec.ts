@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 import { textsOf } from '@/testing/message-texts'
 import { expect, expectAccessible, expectSignInPage, linkIn, requestChange, submitSignIn, test } from './fixtures'
 
@@ -108,9 +108,17 @@ test('a link keeps the page, and its typed text, while a service that went away 
   page,
   signedInUser: _,
 }) => {
+  await page.setViewportSize({ width: 320, height: 568 })
   await page.route('**/*', (route) => route.abort())
   await page.getByRole('link', { name: 'Password' }).click()
-  await expect(page.getByText('so this page stays as it is')).toBeVisible()
+  const notice = page.getByText('so this page stays as it is')
+  await expect(notice).toBeInViewport({ ratio: 1 })
+  for (const control of await page.locator('footer :is(a, button)').filter({ visible: true }).all()) {
+    await control.focus()
+    const boxOf = async (place: Locator) => (await place.boundingBox()) ?? { y: 0, height: 0 }
+    const { y, height } = await boxOf(control)
+    expect(y + height).toBeLessThanOrEqual((await boxOf(notice)).y)
+  }
   await page.unroute('**/*')
   await page.getByRole('button', { name: 'Change address' }).click()
   await page.getByLabel('New email address').fill('typed@example.com')
@@ -138,6 +146,8 @@ test('a change that got no answer is sent until there is one, and only once take
   await page.getByLabel('Current password').fill(user.password)
   await page.getByRole('button', { name: 'Send verification email' }).click()
   await expect(page.getByRole('status').filter({ hasText: 'This page keeps trying.' })).toBeVisible()
+  await expect(page.getByLabel('New email address')).not.toBeEditable()
+  await expect(page.getByRole('button', { name: 'Close' })).toBeDisabled()
   await page.unroute('**/api/**')
   await expect(page.getByLabel('Verification code')).toBeVisible()
   await expect(page.getByText('was replaced')).toHaveCount(0)

@@ -92,9 +92,14 @@ export function OfflineNotice() {
   if (presses === 0) return null
   const place = form
     ? ''
-    : 'fade-in fixed inset-x-4 bottom-4 z-50 mx-auto w-fit max-w-full animate-in rounded-xl border border-line bg-surface px-4 py-3 shadow-lift'
+    : 'fade-in sticky bottom-4 z-50 mx-auto mb-4 w-fit max-w-[calc(100%-2rem)] animate-in rounded-xl border border-line bg-surface px-4 py-3 shadow-lift'
   const notice = (
-    <p key={`${presses} ${isThere}`} role="alert" className={`flex items-center gap-2.5 ${place}`}>
+    <p
+      key={`${presses} ${isThere}`}
+      role="alert"
+      data-over-page={!form || undefined}
+      className={`flex items-center gap-2.5 ${place}`}
+    >
       {!isThere && <TriangleAlert className="size-5 shrink-0 text-warning" aria-hidden />}
       {isThere ? errors('back') : form ? errors('rules.notSent') : t(isOnline ? 'away' : 'offline')}
     </p>

@@ -6,7 +6,7 @@ import { isUnanswered, isUnreached } from './error-texts'
 
 const REPEAT_MS = 3_000
 
-/** The calls whose first answer was lost. */
+/** How often calls that are still under way were repeated. */
 let repeated = 0
 
 function count(more: number) {
@@ -22,7 +22,7 @@ export async function untilAnswered<Answer>(send: (options: CallOptions) => Prom
   const idempotencyKey = newKey()
   // What a browser without a network could not send must not have its effect later.
   const wasOnline = navigator.onLine
-  let isRepeated = false
+  let repeats = 0
   try {
     for (;;) {
       try {
@@ -31,12 +31,12 @@ export async function untilAnswered<Answer>(send: (options: CallOptions) => Prom
         if (!wasOnline && isUnreached(error)) throw noAnswer(rule('notSent'))
         if (!wasOnline || !(isUnanswered(error) || isUnderWay(error))) throw error
       }
-      if (!isRepeated) count(1)
-      isRepeated = true
+      repeats++
+      count(1)
       await new Promise((resolve) => setTimeout(resolve, REPEAT_MS))
     }
   } finally {
-    if (isRepeated) count(-1)
+    count(-repeats)
   }
 }
 

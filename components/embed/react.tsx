@@ -137,14 +137,17 @@ interface WaitingProps {
 function Waiting({ title, first, isLinked = false }: WaitingProps) {
   const t = useTranslations('Common')
   const isSlow = useIsSlow(true)
-  if (first.error)
+  const { error } = first
+  if (error) {
+    const notice = noticeOf(error)
     return (
-      <Once key={noticeOf(first.error)} notice={noticeOf(first.error)}>
+      <Once key={notice} notice={notice}>
         <Styled>
-          <Unread error={first.error} isLinked={isLinked} />
+          <Unread error={error} isLinked={isLinked} />
         </Styled>
       </Once>
     )
+  }
   return (
     <Styled>
       <Heading>{title}</Heading>
@@ -165,6 +168,7 @@ function Unread({ error, isLinked }: { error: Error; isLinked: boolean }) {
   const { signIn, supportEmail } = useAccount()
   const client = useQueryClient()
   const isOver = hasEnded(error)
+  const isOther = isOtherPerson(error)
   const again = async () => {
     if (isOver) await signIn?.()
     // The other parts of the page wait for the same.
@@ -184,8 +188,8 @@ function Unread({ error, isLinked }: { error: Error; isLinked: boolean }) {
         )
       }
     >
-      <Button variant="secondary" onClick={isOtherPerson(error) ? () => window.location.reload() : again}>
-        {isOtherPerson(error) ? t('reload') : isOver && signIn ? common('signIn') : t('tryAgain')}
+      <Button variant="secondary" onClick={isOther ? () => window.location.reload() : again}>
+        {isOther ? t('reload') : isOver && signIn ? common('signIn') : t('tryAgain')}
       </Button>
     </Alert>
   )

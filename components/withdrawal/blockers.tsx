@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { formatAmount } from '@/contract/amount'
 import { ApiError, type Authority, type Blocker } from '@/contract/errors'
-import { isUnanswered } from '../api/error-texts'
+import { isAway, isUnanswered } from '../api/error-texts'
 import { useHost } from '../host/host'
 import { Announcement, LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
@@ -81,7 +81,7 @@ export function useBlockers(userId: string, known: Known): WatchedBlockers {
     blockers: data.blockers,
     authority: data.authority,
     isUnknown: error !== null,
-    isAppSilent: error !== null && !isUnanswered(error),
+    isAppSilent: isAway(error) && !isUnanswered(error),
     wasHeld,
     isChecking: isFetching,
     check: refetch,

@@ -48,6 +48,8 @@ export default defineConfig({
       EMAIL_CODE_VALIDITY: 'PT6S',
       EMAIL_RESEND_COOLDOWN: 'PT3S',
       WITHDRAWAL_TIME_SCALE: '0.00002',
+      // Ten minutes: the final erasure takes away what the pages show of a deletion, and a slow machine looks a minute later.
+      WITHDRAWAL_RETENTION: 'P365D',
     }),
     instance(DEMO_URL, {
       DEMO_OIDC: '1',
